@@ -1,0 +1,1 @@
+"""Matches: rules, the log, services and interfaces of the match server."""

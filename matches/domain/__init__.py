@@ -1,0 +1,1 @@
+"""The match around the hands, pure: commands, events, clock, deal, decide, evolve, settle."""

@@ -1,0 +1,1 @@
+"""Pure rules of one hand of each game: no framework, clock, chance or IO."""
