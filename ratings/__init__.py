@@ -1,0 +1,1 @@
+"""Ratings of finished matches: Glicko-2 over an append-only log of its own."""

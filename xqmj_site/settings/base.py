@@ -1,0 +1,154 @@
+"""What is true of xqmj wherever it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from xqmj_site import environ
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "xqmj_site",
+    "matches",
+    "ratings",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "xqmj_site.urls"
+WSGI_APPLICATION = "xqmj_site.wsgi.application"
+ASGI_APPLICATION = "xqmj_site.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+AUTH_USER_MODEL = "matches.Player"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+
+# --- PostgreSQL -------------------------------------------------------------------------------
+# Every session of ours carries these: a stuck statement, lock or transaction frees itself.
+SESSION_OPTIONS = (
+    "-c statement_timeout=3000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=5000"
+)
+XQMJ_APP_ROLE = os.environ.get("XQMJ_APP_ROLE", "xqmj_app")
+"""The role the server runs as: SELECT and EXECUTE only on the log."""
+XQMJ_OWNER_ROLE = os.environ.get("XQMJ_OWNER_ROLE", "xqmj_owner")
+"""The role that owns every table and runs migrations."""
+XQMJ_AUDITOR_ROLE = os.environ.get("XQMJ_AUDITOR_ROLE", "xqmj_auditor")
+"""The role that only reads the log."""
+
+
+def acts_as_owner(argv: list[str]) -> bool:
+    """Tell whether this process changes the schema, and so needs the owner's role."""
+    return os.environ.get("XQMJ_DB_OWNER") == "1" or argv[1:2] == ["migrate"]
+
+
+def databases(app_url: str, owner_url: str) -> dict[str, dict[str, Any]]:
+    """Return DATABASES: the app's role, or the owner's where the schema is changed."""
+    if acts_as_owner(sys.argv):
+        # A migration may build an index for longer than any request may wait.
+        return {"default": environ.database(owner_url, options="-c lock_timeout=10000")}
+    return {"default": environ.database(app_url, options=SESSION_OPTIONS)}
+
+
+# --- Sealing ----------------------------------------------------------------------------------
+XQMJ_SEAL_KEYS: dict[str, bytes] = {}
+"""Keys that seal a match's secret, by key id; the first is the current one."""
+
+# --- Passwords --------------------------------------------------------------------------------
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+
+# --- REST -------------------------------------------------------------------------------------
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["knox.auth.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+
+# --- Celery -----------------------------------------------------------------------------------
+# docs/adr/0006 says why each of these: a task is a hint, and a hint must never cost more than
+# its own work.
+CELERY_TASK_SERIALIZER = "json"
+CELERY_RESULT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SOFT_TIME_LIMIT = 20
+CELERY_TASK_TIME_LIMIT = 30
+CELERY_BROKER_CONNECTION_RETRY = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 120,
+    "socket_timeout": 5,
+    "socket_connect_timeout": 2,
+    "socket_keepalive": True,
+}
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_TASK_DEFAULT_QUEUE = "xqmj"
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "matches.sweep", "schedule": 1.0, "options": {"expires": 1}},
+    "apply-finished": {
+        "task": "ratings.apply_finished",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+}

@@ -1,0 +1,8 @@
+"""The entry point of the web role: REST and pages, under threads."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.prod")
+application = get_wsgi_application()
