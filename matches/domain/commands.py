@@ -12,7 +12,7 @@ class Join(msgspec.Struct, frozen=True):
 
 
 class Ready(msgspec.Struct, frozen=True):
-    """Be ready for the next hand; before the first with a nonce of one's own (hex, 8 to 32 bytes)."""
+    """Be ready for the next hand; before the first, with a nonce of one's own (hex, 8-32 bytes)."""
 
     nonce: str | None = None
 

@@ -27,19 +27,22 @@ class MatchCreated(MatchEvent, frozen=True, kw_only=True):
     `commitment` is sha256 of the secret, in hex. `sealed` is the secret under
     AES-GCM, base64, with the key named `key_id` and the match id as AAD.
     `seats` are the players who sit already, `invited` is the only player who
-    may take the open seat (None: whoever has the link).
+    may take the open seat (None: whoever has the link). `deal` and `flow` name
+    the versions of the deal and of the match around the hands; `options` holds
+    every option, so that a later default changes no old match.
     """
 
     KIND: ClassVar[str] = "match.created"
 
     ruleset: str
     rules_version: int
-    options: dict[str, str | int | bool] = {}
+    options: dict[str, str | int | bool]
     control: str
     rated: bool
     players: tuple[str | None, ...]
     invited: str | None = None
-    deal: str = "deal@1"
+    deal: str
+    flow: str
     commitment: str
     sealed: str
     key_id: str
@@ -74,9 +77,10 @@ class HandDealt(MatchEvent, frozen=True, kw_only=True):
 
 
 class ClockCredited(MatchEvent, frozen=True, kw_only=True):
-    """The service was down from `down_from_ms` to `down_until_ms`: whoever was on the clock gets it back.
+    """The service was down for a while: whoever was on the clock gets the time back.
 
-    `credit_ms` is the part of the gap that a clock or a deadline had run in.
+    It was down from `down_from_ms` to `down_until_ms`; `credit_ms` is the part
+    of that in which a clock or a deadline had run.
     """
 
     KIND: ClassVar[str] = "match.clock_credited"
