@@ -1,0 +1,90 @@
+"""What every test may ask for: servers of its own, and a database that keeps everything.
+
+The log is append-only, so nothing is rolled back or truncated between tests:
+tests keep apart by fresh ids and random names. Every xdist worker has its own
+database, cloned from a template that was migrated once, and connects as the
+app's role, as in production.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.core.cache import caches
+from django.db import connections
+from pytest_django.plugin import DjangoDbBlocker
+
+from tests.support import servers as support
+from xqmj_site import environ
+
+FOLDER = "XQMJ_TEST_FOLDER"
+RUN_PID = "XQMJ_TEST_PID"
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the run's folder before xdist starts its workers, which inherit it."""
+    if not _is_worker(config):
+        folder = Path(tempfile.mkdtemp(prefix="xqmj-test-"))
+        # Started by root, PostgreSQL runs as another user, who must get to its folder below.
+        folder.chmod(0o711)
+        os.environ[FOLDER] = str(folder)
+        os.environ[RUN_PID] = str(os.getpid())
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the run's servers, if a test asked for any."""
+    if not _is_worker(config):
+        folder = os.environ.pop(FOLDER, None)
+        if folder:
+            support.stop_host(Path(folder))
+
+
+@pytest.fixture(scope="session")
+def servers() -> support.Servers:
+    """Start the throw-away servers at first use and point Django's settings at them."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "master")
+    found = support.for_worker(
+        Path(os.environ[FOLDER]), worker, run_pid=int(os.environ[RUN_PID])
+    )
+    _point_django_at(found)
+    return found
+
+
+def _point_django_at(found: support.Servers) -> None:
+    """Set in place what settings/test.py could not know: the addresses."""
+    from django.conf import settings
+
+    from xqmj_site.celery import app
+
+    settings.DATABASE_URL = found.app_url
+    settings.DATABASE_OWNER_URL = found.owner_url
+    settings.REDIS_URL = found.redis_url
+    settings.BROKER_URL = settings.CELERY_BROKER_URL = found.broker_url
+    app.conf.broker_url = found.broker_url
+    database = environ.database(found.app_url, options=settings.SESSION_OPTIONS)
+    connections.settings["default"].update(database)
+    for cache in caches.settings.values():
+        if "redis" in cache["BACKEND"]:
+            cache["LOCATION"] = found.redis_url
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(servers: support.Servers) -> None:
+    """Replace pytest-django's creation of a test database by our own."""
+
+
+@pytest.fixture
+def _django_db_helper(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[None]:
+    """Open the database to one test: no transaction around it, nothing undone after it."""
+    with django_db_blocker.unblock():
+        yield
