@@ -20,6 +20,7 @@ Detail = Mapping[str, str | int]
 
 S = TypeVar("S")
 
+
 class Rejected(Exception):
     """An ordinary refusal: nothing happened, and `code` says why.
 
@@ -55,7 +56,9 @@ Viewer = SeatViewer | Spectator | Auditor
 """Who looks. There is no default: every view and redaction names its viewer."""
 
 
-class Action(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True):
+class Action(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True
+):
     """Base of what a seat may do in a hand; `type` names it on the wire."""
 
 
