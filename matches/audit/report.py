@@ -103,7 +103,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
 
 
-class Wrong(Exception):  # noqa: N818 - a finding, not a failure of the program
+class Wrong(Exception):
     """Ends a check: carries the fault that it found."""
 
     def __init__(self, fault: Fault) -> None:
