@@ -41,15 +41,21 @@ def create(
 ) -> MatchCreated:
     """The first event of a match, checked.
 
-    `sealed` is `secret` as the log keeps it, under the key `key_id`. Raises
-    `Rejected`: unknown_ruleset, unknown_option, bad_option, unknown_control,
-    unrated_control.
+    `players` has one entry a seat, None where it is free. `sealed` is `secret`
+    as the log keeps it, under the key `key_id`. Raises `Rejected`:
+    unknown_ruleset, unknown_option, bad_option, unknown_control,
+    unrated_control, already_seated (nobody plays against themselves).
     """
     rules = rules_for(ruleset, version=rules_version, options=options)
     if control not in CONTROLS or control not in rules.controls:
         raise Rejected("unknown_control")
     if rated and control not in rules.rated_controls:
         raise Rejected("unrated_control")
+    if len(players) != rules.seats or len(secret) != deal.SECRET_BYTES:
+        raise ValueError("a match has one entry a seat, and a secret of 32 bytes")
+    known = [player for player in (*players, invited) if player is not None]
+    if len(set(known)) < len(known):
+        raise Rejected("already_seated")
     return MatchCreated(
         ruleset=ruleset,
         rules_version=rules_version,

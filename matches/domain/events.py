@@ -26,7 +26,7 @@ class MatchCreated(MatchEvent, frozen=True, kw_only=True):
 
     `commitment` is sha256 of the secret, in hex. `sealed` is the secret under
     AES-GCM, base64, with the key named `key_id` and the match id as AAD.
-    `seats` are the players who sit already, `invited` is the only player who
+    `players` are those who sit already, by seat; `invited` is the only player who
     may take the open seat (None: whoever has the link). `deal` and `flow` name
     the versions of the deal and of the match around the hands; `options` holds
     every option, so that a later default changes no old match.

@@ -30,7 +30,7 @@ def due_at(match: Match) -> Due | None:
     if all(match.ready) or (match.phase == "intermission" and _next_dealer(match) is None):
         return Due(match.at_ms, deadline=False)
     if match.phase == "readying":
-        return Due(match.since_ms + READY_MS + 1, deadline=True)
+        return Due(match.since_ms + READY_MS + 1, deadline=True, seat=_only_unready(match))
     return Due(max(match.since_ms + INTERMISSION_MS, match.at_ms), deadline=False)
 
 
@@ -42,11 +42,13 @@ def settle(
     Scheduled acts are settled up to `now_ms`, deadlines up to `deadline_ms`
     (the caller allows for grace there). `gaps` are the times, in order, in
     which the service was down: no deadline runs in them, and a clock that ran
-    gets them back.
+    gets them back. A gap is only known once it is over, so one that holds
+    `now_ms` means a command that was received in it and is handled after it:
+    the match is then taken to the gap's end.
     """
     settled: list[Stamped] = []
     for gap in gaps:
-        if gap.until_ms <= match.credited_ms or gap.until_ms > now_ms:
+        if gap.until_ms <= match.credited_ms or gap.from_ms >= now_ms:
             continue
         match = _run(match, settled, now_ms=gap.until_ms, deadline_ms=min(gap.from_ms, deadline_ms))
         credit = _credit(match, gap)
@@ -97,7 +99,7 @@ def stamp(match: Match, event: HandEvent, *, at_ms: int, actor: Seat | None) -> 
     """The hand's event as it goes into the log: charged where it ends a running turn."""
     if match.on_clock is not None:
         rules = match.setup.rules
-        clock = rules.timing(rules.evolve(match.hand, event)).clock
+        clock = rules.clock(rules.evolve(match.hand, event))
         if clock != match.on_clock or type(event) in rules.pausing:
             increment = type(event) in rules.crediting
             charged = charge(match, at_ms=at_ms, increment=increment)
@@ -113,6 +115,10 @@ def _due_in_hand(match: Match) -> Due | None:
         return None
     flag_ms = match.clock_from_ms + match.clocks[match.on_clock] + 1
     return Due(flag_ms, deadline=True, seat=match.on_clock)
+
+
+def _only_unready(match: Match) -> Seat | None:
+    return Seat(match.ready.index(False)) if match.ready.count(False) == 1 else None
 
 
 def _next_dealer(match: Match) -> Seat | None:
@@ -158,9 +164,9 @@ def _owed_in_hand(match: Match, at_ms: int) -> tuple[Stamped, ...]:
 
 
 def _credit(match: Match, gap: Gap) -> Stamped | None:
-    """The gap given back to whoever's clock or deadline ran in it."""
+    """The gap given back to whoever's clock or deadline ran in it, unless it had run out before."""
     due = due_at(match)
-    if due is None or not due.deadline:
+    if due is None or not due.deadline or due.at_ms <= gap.from_ms:
         return None
     running_from_ms = match.clock_from_ms if match.phase == "playing" else match.since_ms
     credit_ms = gap.until_ms - max(gap.from_ms, running_from_ms)
