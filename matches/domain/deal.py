@@ -20,6 +20,8 @@ NONCE_BYTES = (8, 32)
 """Shortest and longest nonce that a seat may send."""
 
 _WORDS = 65536
+_FIRST_READ = 64
+"""Words of one turn of the sponge, nearly always enough for a set of up to 64 tiles."""
 
 
 def commitment(secret: bytes) -> str:
@@ -36,31 +38,28 @@ def nonce_for(secret: bytes, match_id: bytes, seat: Seat) -> bytes:
     return hashlib.sha256(b"xqmj nonce@1\0" + secret + match_id + bytes([seat])).digest()[:16]
 
 
-def _stream(
-    secret: bytes, match_id: bytes, nonces: tuple[bytes, ...], number: int
-) -> Iterator[int]:
-    framed = b"".join(bytes([len(nonce)]) + nonce for nonce in nonces)
+def _words(secret: bytes, match_id: bytes, nonces: tuple[bytes, ...], number: int) -> Iterator[int]:
+    framed = b"".join([bytes([len(nonce)]) + nonce for nonce in nonces])
     source = b"xqmj deal@1\0" + secret + match_id + framed + number.to_bytes(4, "big")
     shake = hashlib.shake_256(source)
-    read, size = 0, 128
+    read, size = 0, _FIRST_READ
     while True:
         # A longer digest of the same source begins with the shorter one.
-        words = struct.unpack(f">{size}H", shake.digest(2 * size))
-        yield from words[read:]
+        yield from struct.unpack(f">{size}H", shake.digest(2 * size))[read:]
         read, size = size, 2 * size
 
 
 def _uniform(words: Iterator[int], sides: int) -> int:
     limit = _WORDS - _WORDS % sides
-    for word in words:
-        if word < limit:
-            return word % sides
-    raise AssertionError("the stream has no end")
+    word = next(words)
+    while word >= limit:
+        word = next(words)
+    return word % sides
 
 
 def first_dealer(secret: bytes, match_id: bytes, nonces: tuple[bytes, ...], seats: int) -> Seat:
     """The seat drawn for the first deal, each with the same chance (XM-12)."""
-    return Seat(_uniform(_stream(secret, match_id, nonces, 0), seats))
+    return Seat(_uniform(_words(secret, match_id, nonces, 0), seats))
 
 
 def order(
@@ -70,14 +69,9 @@ def order(
 
     Fisher-Yates over the canonical deck, from the last place down.
     """
-    words = _stream(secret, match_id, nonces, hand_no)
+    words = _words(secret, match_id, nonces, hand_no)
     tiles = list(deck)
     for last in range(len(tiles) - 1, 0, -1):
-        sides = last + 1
-        limit = _WORDS - _WORDS % sides
-        word = next(words)
-        while word >= limit:
-            word = next(words)
-        other = word % sides
+        other = _uniform(words, last + 1)
         tiles[last], tiles[other] = tiles[other], tiles[last]
     return tuple(tiles)

@@ -19,7 +19,7 @@ from matches.domain.events import (
     Stamped,
 )
 from matches.domain.state import Match, Phase, Setup, placed
-from matches.games.protocol import CorruptHistory, HandEvent
+from matches.games.protocol import CorruptHistory, HandEvent, Rejected
 from matches.games.registry import rules_for
 
 
@@ -27,7 +27,8 @@ def begin(*, match_id: bytes, created: Stamped, secret: bytes) -> Match:
     """The match after its first event.
 
     `secret` is the unsealed secret of the deal; raises `CorruptHistory` if it
-    does not fit the published commitment.
+    does not fit the published commitment, or if this code does not know the
+    rules, options, control or versions that the event names.
     """
     event = created.event
     if not isinstance(event, MatchCreated):
@@ -36,8 +37,13 @@ def begin(*, match_id: bytes, created: Stamped, secret: bytes) -> Match:
         raise CorruptHistory(f"{event.deal} and {event.flow} are not known here")
     if deal.commitment(secret) != event.commitment:
         raise CorruptHistory("the secret does not fit the commitment")
-    rules = rules_for(event.ruleset, version=event.rules_version, options=event.options)
-    control = CONTROLS[event.control]
+    control = CONTROLS.get(event.control)
+    if control is None:
+        raise CorruptHistory(f"the control {event.control} is not known here")
+    try:
+        rules = rules_for(event.ruleset, version=event.rules_version, options=event.options)
+    except Rejected as refusal:
+        raise CorruptHistory(f"{refusal.code}: {event.ruleset} {event.rules_version}") from refusal
     return Match(
         setup=Setup(match_id, rules, control, event, secret),
         version=1,
@@ -87,38 +93,28 @@ def _hand_event(match: Match, event: HandEvent, at_ms: int) -> Match:
     # The hot path of every rebuild: one state is built by position, nothing is looked up twice.
     if match.phase != "playing":
         raise CorruptHistory(f"{event.KIND} outside a hand")
-    rules = match.setup.rules
+    rules, was_on_clock = match.setup.rules, match.on_clock
     hand = rules.evolve(match.hand, event)
-    timing = rules.timing(hand)
-    on_clock = timing.clock
+    on_clock = rules.clock(hand)
     clocks = match.clocks
     if event.clock is not None:
-        seat = match.on_clock
-        if seat is None:
+        if was_on_clock is None:
             raise CorruptHistory(f"{event.KIND} charges a clock that stood still")
-        clocks = placed(clocks, seat, event.clock[1])
+        clocks = placed(clocks, was_on_clock, event.clock[1])
     pause_until_ms, clock_from_ms = match.pause_until_ms, match.clock_from_ms
     if type(event) in rules.pausing:
         pause_until_ms = clock_from_ms = at_ms + rules.pause_ms
-    elif on_clock != match.on_clock:
+    elif on_clock != was_on_clock:
         clock_from_ms = max(at_ms, pause_until_ms)
-    phase, since_ms, ready = match.phase, match.since_ms, match.ready
-    scores, outcomes = match.scores, match.outcomes
-    if on_clock is None and not timing.table:
-        outcome = rules.outcome(hand)
-        if outcome is not None:
-            phase, since_ms, ready = "intermission", at_ms, (False,) * len(ready)
-            scores = tuple(score + won for score, won in zip(scores, outcome.points, strict=True))
-            outcomes = (*outcomes, outcome)
-    return Match(
+    after = Match(
         match.setup,
         match.version + 1,
         at_ms,
-        phase,
-        since_ms,
+        match.phase,
+        match.since_ms,
         match.players,
         match.nonces,
-        ready,
+        match.ready,
         match.hand_no,
         match.dealer,
         hand,
@@ -126,10 +122,27 @@ def _hand_event(match: Match, event: HandEvent, at_ms: int) -> Match:
         clock_from_ms,
         pause_until_ms,
         clocks,
-        scores,
-        outcomes,
+        match.scores,
+        match.outcomes,
         match.credited_ms,
         match.ended,
+    )
+    return after if on_clock is not None else _perhaps_over(after)
+
+
+def _perhaps_over(match: Match) -> Match:
+    """The match with its hand's outcome counted, where the hand has one (XM-50, XM-63)."""
+    outcome = match.setup.rules.outcome(match.hand)
+    if outcome is None:
+        return match
+    scores = zip(match.scores, outcome.points, strict=True)
+    return msgspec.structs.replace(
+        match,
+        phase="intermission",
+        since_ms=match.at_ms,
+        ready=(False,) * len(match.ready),
+        scores=tuple(score + points for score, points in scores),
+        outcomes=(*match.outcomes, outcome),
     )
 
 
@@ -157,7 +170,7 @@ def _hand_dealt(match: Match, event: HandDealt, at_ms: int) -> Match:
         hand_no=event.hand,
         dealer=event.dealer,
         hand=hand,
-        on_clock=setup.rules.timing(hand).clock,
+        on_clock=setup.rules.clock(hand),
         clock_from_ms=at_ms,
         pause_until_ms=at_ms,
     )

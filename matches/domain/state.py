@@ -24,7 +24,7 @@ class Setup(msgspec.Struct, frozen=True):
     secret: bytes
 
 
-class Match(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True, gc=False):
     """The whole state of a match.
 
     `since_ms` is when the phase began to wait (creation, pairing, a hand's
@@ -63,4 +63,6 @@ def seat_of(match: Match, player: str) -> Seat:
 
 def placed(values: tuple[Any, ...], seat: int, value: Any) -> tuple[Any, ...]:
     """The tuple with the seat's value replaced."""
-    return (*values[:seat], value, *values[seat + 1 :])
+    changed = list(values)
+    changed[seat] = value
+    return tuple(changed)

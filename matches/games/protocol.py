@@ -160,7 +160,7 @@ class Rules(Protocol[S]):
         ...
 
     def action_of(self, state: S, event: HandEvent) -> Action | None:
-        """The action that causes the event in the state before it; None: the table's or a consequence."""
+        """The action that causes the event in the state before it; None for an act of the table."""
         ...
 
     def outcome(self, state: S) -> HandOutcome | None:
@@ -169,6 +169,10 @@ class Rules(Protocol[S]):
 
     def timing(self, state: S) -> Timing:
         """Who the hand waits for."""
+        ...
+
+    def clock(self, state: S) -> Seat | None:
+        """The `clock` of `timing`, without the cost of the rest: every folded event asks for it."""
         ...
 
     def view(self, state: S, viewer: Viewer) -> msgspec.Struct:

@@ -116,6 +116,10 @@ class TwoPlayerRules:
             return _TABLE[state.turn]
         return _CLOCK[state.turn]
 
+    def clock(self, state: HandState) -> Seat | None:
+        """Whoever acts or answers next, whether or not there is a claim (XM-35, XM-64)."""
+        return None if state.phase == "over" else state.turn
+
     def action_of(
         self,
         state: HandState,  # noqa: ARG002 - another game needs it to tell an act from a consequence
