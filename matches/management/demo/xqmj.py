@@ -1,0 +1,73 @@
+"""Two-player xiangqi mahjong at the demo: the move of a seat, and the table as the seat sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from matches.bots.policies import Greedy, Policy
+from matches.games.xqmj.actions import HandAction
+from matches.games.xqmj.scoring import LINES
+from matches.games.xqmj.view import HandView, Result, Side
+from matches.management.demo.ink import Ink
+
+HANDS = 6
+"""Hands in a match (XM-58)."""
+LONGEST_HAND = 26
+"""Discards in a hand at most (XM-43)."""
+
+_LINE_NAMES: Mapping[str, str] = {line.key: line.names.en for line in LINES}
+
+
+def chosen(hand: Any, legal: Any, policy: Policy | None = None) -> Any:
+    """What a sensible player does, as JSON, given its view of the hand and its legal actions."""
+    view = msgspec.convert(hand, HandView)
+    actions = msgspec.convert(legal, list[HandAction])
+    return msgspec.to_builtins((policy or Greedy()).choose(view, actions))
+
+
+def discards(hand: Any) -> int:
+    """How many tiles lie in the discard rows of a view."""
+    return sum(len(side.get("discards", ())) for side in hand["sides"])
+
+
+def table(hand: Any, *, names: tuple[str, str], clocks: tuple[str, str], ink: Ink) -> list[str]:
+    """The table as one seat sees it, that seat below."""
+    view = msgspec.convert(hand, HandView)
+    own = 0 if view.you is None else int(view.you)
+    lines: list[str] = []
+    for seat in (1 - own, own):
+        turn = view.turn == seat
+        pointer = ("▸" if ink.wide else ">") if turn else " "
+        dealer = ("莊" if ink.wide else "D") if view.dealer == seat else ("  " if ink.wide else " ")
+        head = f"{pointer} {names[seat]:<8.8} {dealer} {clocks[seat]:>6}  "
+        lines.append(f"{ink.strong(head) if turn else head}{_held(view.sides[seat], ink)}")
+        lines.append(f"  {'':8} {ink.faint('discards')}   {_row(view.sides[seat], ink)}")
+    return lines
+
+
+def result(hand: Any, names: tuple[str, str]) -> str:
+    """How a finished hand ended, in one line."""
+    ended = msgspec.convert(hand["result"], Result)
+    if ended.winner is None:
+        return "void, nobody scores"
+    lines = ", ".join(f"{_LINE_NAMES[line.key]} {line.points}" for line in ended.lines)
+    how = ended.how.replace("_", " ")
+    return f"{names[ended.winner]} wins {ended.points} ({how}: {lines})"
+
+
+def _held(side: Side, ink: Ink) -> str:
+    meld = "" if side.meld is None else "".join(ink.tile(tile) for tile in side.meld.tiles)
+    if side.concealed is None:
+        held = ink.back() * side.held
+    else:
+        held = "".join(ink.tile(tile) for tile in side.concealed)
+        if side.drawn is not None:
+            held += f" {ink.tile(side.drawn)}"
+    return f"{held}  {meld}" if meld else held
+
+
+def _row(side: Side, ink: Ink) -> str:
+    return "".join(ink.tile(one.tile, shaded=one.drawn) for one in side.discards)
