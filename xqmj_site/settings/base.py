@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from xqmj_site import environ
+from xqmj_site import environ, logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
@@ -29,6 +29,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "xqmj_site.middleware.content_security_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -41,6 +42,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "xqmj_site.urls"
 WSGI_APPLICATION = "xqmj_site.wsgi.application"
 ASGI_APPLICATION = "xqmj_site.asgi.application"
+APPEND_SLASH = False
 
 TEMPLATES = [
     {
@@ -67,16 +69,19 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 
+XQMJ_LIVE_URL = environ.text("XQMJ_LIVE_URL", "")
+"""Where clients open streams, when that is another origin than the API's."""
+
 # --- PostgreSQL -------------------------------------------------------------------------------
 # Every session of ours carries these: a stuck statement, lock or transaction frees itself.
 SESSION_OPTIONS = (
     "-c statement_timeout=3000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=5000"
 )
-XQMJ_APP_ROLE = os.environ.get("XQMJ_APP_ROLE", "xqmj_app")
+XQMJ_APP_ROLE = environ.text("XQMJ_APP_ROLE", "xqmj_app")
 """The role the server runs as: SELECT and EXECUTE only on the log."""
-XQMJ_OWNER_ROLE = os.environ.get("XQMJ_OWNER_ROLE", "xqmj_owner")
+XQMJ_OWNER_ROLE = environ.text("XQMJ_OWNER_ROLE", "xqmj_owner")
 """The role that owns every table and runs migrations."""
-XQMJ_AUDITOR_ROLE = os.environ.get("XQMJ_AUDITOR_ROLE", "xqmj_auditor")
+XQMJ_AUDITOR_ROLE = environ.text("XQMJ_AUDITOR_ROLE", "xqmj_auditor")
 """The role that only reads the log."""
 
 
@@ -93,11 +98,25 @@ def databases(app_url: str, owner_url: str) -> dict[str, dict[str, Any]]:
     return {"default": environ.database(app_url, options=SESSION_OPTIONS)}
 
 
-# --- Sealing ----------------------------------------------------------------------------------
+# --- Valkey -----------------------------------------------------------------------------------
+
+
+def caches(redis_url: str) -> dict[str, dict[str, Any]]:
+    """Return CACHES: shared by all processes, and quick to give up where Valkey is away."""
+    return {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": redis_url,
+            "KEY_PREFIX": "xqmj",
+            "OPTIONS": {"socket_timeout": 0.25, "socket_connect_timeout": 0.25},
+        }
+    }
+
+
+# --- Sealing and passwords --------------------------------------------------------------------
 XQMJ_SEAL_KEYS: dict[str, bytes] = {}
 """Keys that seal a match's secret, by key id; the first is the current one."""
 
-# --- Passwords --------------------------------------------------------------------------------
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {
@@ -108,13 +127,41 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
 
+# --- What a browser is told -------------------------------------------------------------------
+XQMJ_CONTENT_SECURITY_POLICY: dict[str, list[str]] = {
+    "default-src": ["'self'"],
+    "img-src": ["'self'", "data:"],
+    "connect-src": ["'self'", *([XQMJ_LIVE_URL] if XQMJ_LIVE_URL else [])],
+    "object-src": ["'none'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'self'"],
+    "frame-ancestors": ["'none'"],
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+
+# --- What a client may send -------------------------------------------------------------------
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+DATA_UPLOAD_MAX_NUMBER_FILES = 0
+
 # --- REST -------------------------------------------------------------------------------------
+XQMJ_NUM_PROXIES = environ.number("XQMJ_NUM_PROXIES", 0)
+"""Reverse proxies in front of us; addresses in X-Forwarded-For beyond them are made up."""
+
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["knox.auth.TokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "NUM_PROXIES": XQMJ_NUM_PROXIES,
 }
 
 # --- Celery -----------------------------------------------------------------------------------
@@ -152,3 +199,8 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 5},
     },
 }
+
+# --- Logging ----------------------------------------------------------------------------------
+LOGGING = logs.configure(
+    form=environ.text("XQMJ_LOG_FORMAT", "json"), level=environ.text("XQMJ_LOG_LEVEL", "INFO")
+)

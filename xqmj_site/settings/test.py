@@ -1,21 +1,24 @@
 """Tests: throw-away servers whose addresses tests/conftest.py sets once they run."""
 
-import os
-
 from xqmj_site import environ
 from xqmj_site.settings.base import *
-from xqmj_site.settings.base import databases
+from xqmj_site.settings.base import caches, databases
 
 DEBUG = False
 SECRET_KEY = "only-for-tests-" + "x" * 50
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 
-DATABASE_URL = os.environ.get("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/not-started")
-DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", DATABASE_URL)
+# Nobody listens there: a test that forgot to ask for the servers fails at once.
+DATABASE_URL = environ.text("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/not-started")
+DATABASE_OWNER_URL = environ.text("DATABASE_OWNER_URL", DATABASE_URL)
 DATABASES = databases(DATABASE_URL, DATABASE_OWNER_URL)
-REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:1/0")
-BROKER_URL = os.environ.get("BROKER_URL", REDIS_URL)
+REDIS_URL = environ.text("REDIS_URL", "redis://127.0.0.1:1/0")
+CACHES = caches(REDIS_URL)
+BROKER_URL = environ.text("BROKER_URL", REDIS_URL)
 CELERY_BROKER_URL = BROKER_URL
 XQMJ_SEAL_KEYS = environ.seal_keys(f"t1:{'A' * 43}=")
+
 # The real hasher at its smallest: what a test shows about passwords must not hang on a stand-in.
 PASSWORD_HASHERS = ["xqmj_site.hashers.CheapArgon2PasswordHasher"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
