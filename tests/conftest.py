@@ -51,9 +51,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def servers() -> support.Servers:
     """Start the throw-away servers at first use and point Django's settings at them."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "master")
-    found = support.for_worker(
-        Path(os.environ[FOLDER]), worker, run_pid=int(os.environ[RUN_PID])
-    )
+    found = support.for_worker(Path(os.environ[FOLDER]), worker, run_pid=int(os.environ[RUN_PID]))
     _point_django_at(found)
     return found
 
@@ -68,7 +66,7 @@ def _point_django_at(found: support.Servers) -> None:
     settings.DATABASE_OWNER_URL = found.owner_url
     settings.REDIS_URL = found.redis_url
     settings.BROKER_URL = settings.CELERY_BROKER_URL = found.broker_url
-    app.conf.broker_url = found.broker_url
+    app.conf.update(broker_url=found.broker_url)
     database = environ.database(found.app_url, options=settings.SESSION_OPTIONS)
     connections.settings["default"].update(database)
     for cache in caches.settings.values():
@@ -83,7 +81,8 @@ def django_db_setup(servers: support.Servers) -> None:
 
 @pytest.fixture
 def _django_db_helper(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker
+    django_db_setup: None,  # noqa: ARG001 - asked for what it does
+    django_db_blocker: DjangoDbBlocker,
 ) -> Iterator[None]:
     """Open the database to one test: no transaction around it, nothing undone after it."""
     with django_db_blocker.unblock():

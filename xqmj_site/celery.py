@@ -1,11 +1,25 @@
 """The Celery application: tasks only nudge, so losing, doubling or delaying one changes nothing."""
 
 import os
+from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.prod")
 
 app = Celery("xqmj")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@signals.setup_logging.connect
+def keep_our_logging(**_: Any) -> None:
+    """Keep Celery from replacing the logging that settings configured."""
+
+
+@signals.worker_init.connect
+def refuse_unfit_database(**_: Any) -> None:
+    """Look at the database before the first task."""
+    from xqmj_site import checks
+
+    checks.refuse_unfit_database()

@@ -48,6 +48,17 @@ def words(name: str, default: str | None = None) -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
+def pairs(name: str, default: str | None = None) -> dict[str, str]:
+    """Return a comma-separated list of `key=value` as a dictionary."""
+    found = {}
+    for word in words(name, default):
+        key, equals, value = word.partition("=")
+        if not (key and equals and value):
+            raise ImproperlyConfigured(f"{name} must read key=value,key=value.")
+        found[key.strip()] = value.strip()
+    return found
+
+
 def seal_keys(value: str) -> dict[str, bytes]:
     """Read `k1:base64,k0:base64`: seal keys by id, the first being the current one."""
     keys: dict[str, bytes] = {}

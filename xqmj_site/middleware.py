@@ -33,13 +33,12 @@ def content_security_policy(get_response: Handler | AsyncHandler) -> Handler | A
     value = policy()
 
     async def answer_async(request: HttpRequest) -> HttpResponseBase:
-        response = await get_response(request)  # type: ignore[misc]
+        response: HttpResponseBase = await get_response(request)  # type: ignore[misc]
         response.headers.setdefault(HEADER, value)
         return response
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        assert isinstance(response, HttpResponseBase)
+        response: HttpResponseBase = get_response(request)  # type: ignore[assignment]
         response.headers.setdefault(HEADER, value)
         return response
 

@@ -6,3 +6,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.prod")
 application = get_wsgi_application()
+
+from xqmj_site import checks  # noqa: E402 - needs the settings that the line above loads
+
+checks.refuse_unfit_database()

@@ -63,7 +63,7 @@ def popen_arguments(identity: Identity | None) -> dict[str, Any]:
 def can_run(program: Path, identity: Identity | None) -> bool:
     """Tell, by trying, whether that user can start the program."""
     try:
-        done = subprocess.run(  # noqa: S603 - a program that binaries.py found
+        done = subprocess.run(
             [str(program), "--version"],
             cwd="/",
             capture_output=True,
@@ -138,5 +138,7 @@ def reachable_programs(
             shutil.copytree(source, into / source.name, symlinks=True, dirs_exist_ok=True)
     for path in [into, *into.rglob("*")]:
         if not path.is_symlink():
-            path.chmod(path.stat().st_mode | 0o555 if path.is_dir() else path.stat().st_mode | 0o444)
+            path.chmod(
+                path.stat().st_mode | 0o555 if path.is_dir() else path.stat().st_mode | 0o444
+            )
     return marker / folder.parent.name / folder.name

@@ -73,9 +73,7 @@ class PostgresServer:
 
     def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
         """Open an autocommit connection as the superuser."""
-        return psycopg.connect(
-            self.url("superuser", database), autocommit=True, connect_timeout=5
-        )
+        return psycopg.connect(self.url("superuser", database), autocommit=True, connect_timeout=5)
 
     # --- life --------------------------------------------------------------------------------
 
@@ -98,7 +96,7 @@ class PostgresServer:
         locale = ["--no-locale"]
         if self._program_major() >= 17:
             locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
-        done = subprocess.run(  # noqa: S603 - a program that binaries.py found
+        done = subprocess.run(
             [
                 str(self.programs / "initdb"),
                 f"--pgdata={self.cluster}",
@@ -132,7 +130,7 @@ class PostgresServer:
         for name, value in self._all_settings().items():
             command += ["-c", f"{name}={value}"]
         with self.log.open("ab") as log:
-            self.child = subprocess.Popen(  # noqa: S603 - a program that binaries.py found
+            self.child = subprocess.Popen(
                 command,
                 cwd=self.folder,
                 env=self._environment(),
@@ -214,9 +212,7 @@ class PostgresServer:
         `template` names a database to clone; nobody may be connected to it.
         """
         with self.connect() as connection:
-            if connection.execute(
-                "SELECT FROM pg_database WHERE datname = %s", (name,)
-            ).fetchone():
+            if connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchone():
                 return
             statement = sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name))
             if template:
@@ -253,7 +249,7 @@ class PostgresServer:
         folder = self.folder / "run"
         if len(os.fsencode(folder / f".s.PGSQL.{PORT}")) > SOCKET_PATH_LIMIT:
             # The clone's path is too long for a socket: /tmp is short everywhere.
-            folder = Path(tempfile.mkdtemp(prefix="xqmj-", dir="/tmp"))  # noqa: S108
+            folder = Path(tempfile.mkdtemp(prefix="xqmj-", dir="/tmp"))
         identities.own(folder, self.identity)
         return folder
 
@@ -262,7 +258,7 @@ class PostgresServer:
         return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
     def _program_major(self) -> int:
-        version = subprocess.run(  # noqa: S603 - a program that binaries.py found
+        version = subprocess.run(
             [str(self.programs / "postgres"), "--version"],
             cwd="/",
             capture_output=True,

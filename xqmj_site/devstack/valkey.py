@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -20,7 +21,7 @@ DATABASES = 64
 
 
 class ValkeyServer:
-    """One server on a loopback port. It holds hints, throttles and queues: losing them is planned for."""
+    """One loopback server for hints, throttles and queues: losing them is planned for."""
 
     def __init__(self, folder: Path, *, password: str, port: int | None = None) -> None:
         self.folder = folder.absolute()
@@ -41,7 +42,7 @@ class ValkeyServer:
         config.touch(mode=0o600)
         config.write_text("\n".join(self._settings()) + "\n")
         with self.log.open("ab") as log:
-            self.child = subprocess.Popen(  # noqa: S603 - a program that binaries.py found
+            self.child = subprocess.Popen(
                 [str(valkey_server()), str(config)],
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
@@ -107,10 +108,8 @@ class ValkeyServer:
     def _signal(self, number: signal.Signals) -> None:
         pid = self.pid()
         if pid is not None:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
-            except ProcessLookupError:
-                pass
             if not processes.wait_gone(pid, timeout_s=10, child=self.child):
                 raise ServerFailed(f"Valkey (process {pid}) does not stop.")
         self._pid_file.unlink(missing_ok=True)

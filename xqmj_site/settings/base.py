@@ -22,12 +22,14 @@ INSTALLED_APPS = [
     "knox",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "xqmj_site",
+    "xqmj_site.apps.SiteConfig",
     "matches",
     "ratings",
 ]
 
 MIDDLEWARE = [
+    # First: what goes to the API passes none of the others, which are for pages.
+    "matches.api.gate.ApiGate",
     "django.middleware.security.SecurityMiddleware",
     "xqmj_site.middleware.content_security_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -83,6 +85,10 @@ XQMJ_OWNER_ROLE = environ.text("XQMJ_OWNER_ROLE", "xqmj_owner")
 """The role that owns every table and runs migrations."""
 XQMJ_AUDITOR_ROLE = environ.text("XQMJ_AUDITOR_ROLE", "xqmj_auditor")
 """The role that only reads the log."""
+
+
+XQMJ_APPEND_ONLY_TABLES: list[str] = []
+"""Logs outside the schema `es`, as schema.table: the start-up check guards them too."""
 
 
 def acts_as_owner(argv: list[str]) -> bool:
@@ -155,13 +161,33 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 0
 XQMJ_NUM_PROXIES = environ.number("XQMJ_NUM_PROXIES", 0)
 """Reverse proxies in front of us; addresses in X-Forwarded-For beyond them are made up."""
 
+XQMJ_THROTTLES: dict[str, str] = environ.pairs("XQMJ_THROTTLES", "")
+"""Other limits than `matches.api.throttling.DEFAULTS`, such as `play=1200/60,login=5/60`."""
+
 REST_FRAMEWORK: dict[str, Any] = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["knox.auth.TokenAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["matches.api.identity.BearerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_THROTTLE_CLASSES": ["matches.api.base.ScopeThrottle"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "matches.api.base.JsonOnly",
+    "DEFAULT_PARSER_CLASSES": ["matches.api.base.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["matches.api.base.PlainJSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "matches.api.faults.handle",
+    "UNAUTHENTICATED_USER": None,
+    "URL_FORMAT_OVERRIDE": None,
     "NUM_PROXIES": XQMJ_NUM_PROXIES,
+}
+
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "xqmj",
+    "DESCRIPTION": "A match server for xiangqi mahjong that keeps the whole truth.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": ["matches.api.schema.add_components"],
 }
 
 # --- Celery -----------------------------------------------------------------------------------

@@ -1,0 +1,103 @@
+"""The processes xqmj consists of, and the command each one is.
+
+One image serves every role: `python -m xqmj_site.roles web`. The development
+runner starts the same commands, so that what runs there is what runs in
+production.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+HEADER_TIMEOUT_MS = 10_000
+"""A client that has not sent its headers by then is let go."""
+
+STOP_TIMEOUT_S = 10
+"""How long open requests and streams may take once a stop was asked for."""
+
+
+def _granian(environment: Mapping[str, str], *, port: str, interface: str) -> list[str]:
+    return [
+        str(Path(sys.executable).with_name("granian")),
+        *("--interface", interface),
+        *("--host", environment.get("HOST", "127.0.0.1")),
+        *("--port", port),
+        *("--http", "1"),
+        *("--http1-header-read-timeout", str(HEADER_TIMEOUT_MS)),
+        *("--workers-kill-timeout", str(STOP_TIMEOUT_S)),
+        "--respawn-failed-workers",
+        "--no-access-log",
+    ]
+
+
+def web(environment: Mapping[str, str]) -> list[str]:
+    """REST and pages: WSGI under threads, several processes."""
+    return [
+        *_granian(environment, port=environment.get("PORT", "8000"), interface="wsgi"),
+        *("--workers", environment.get("WEB_WORKERS", "2")),
+        *("--blocking-threads", environment.get("WEB_THREADS", "32")),
+        "--no-ws",
+        "xqmj_site.wsgi:application",
+    ]
+
+
+def live(environment: Mapping[str, str]) -> list[str]:
+    """Streams that stay open: ASGI, one process."""
+    return [
+        *_granian(environment, port=environment.get("LIVE_PORT", "8001"), interface="asginl"),
+        *("--workers", environment.get("LIVE_WORKERS", "1")),
+        "xqmj_site.asgi:application",
+    ]
+
+
+def _celery(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "celery", "--app", "xqmj_site", *arguments]
+
+
+def worker(environment: Mapping[str, str]) -> list[str]:
+    """Celery's worker, which also sweeps by its own clock."""
+    return _celery(
+        "worker",
+        *("--concurrency", environment.get("WORKER_CONCURRENCY", "2")),
+        # Nobody here watches other workers; without these a broker's death is one reconnect.
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+    )
+
+
+def beat(environment: Mapping[str, str]) -> list[str]:
+    """Celery's beat: exactly one, and nothing is lost when it is none."""
+    folder = environment.get("XQMJ_RUN_DIR") or tempfile.gettempdir()
+    return _celery("beat", *("--schedule", str(Path(folder) / "beat-schedule")))
+
+
+def migrate(_environment: Mapping[str, str]) -> list[str]:
+    """Bring the schema up, as the owner (`DATABASE_OWNER_URL`), and end."""
+    return [sys.executable, "manage.py", "migrate", "--no-input"]
+
+
+ROLES: dict[str, Callable[[Mapping[str, str]], list[str]]] = {
+    "web": web,
+    "live": live,
+    "worker": worker,
+    "beat": beat,
+    "migrate": migrate,
+}
+
+
+def main(arguments: list[str]) -> None:
+    """Become the process of one role."""
+    if len(arguments) != 1 or arguments[0] not in ROLES:
+        sys.exit(f"usage: python -m xqmj_site.roles {'|'.join(ROLES)}")
+    os.environ["XQMJ_ROLE"] = arguments[0]
+    command = ROLES[arguments[0]](os.environ)
+    os.execvp(command[0], command)  # noqa: S606 - one of the five commands above
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
