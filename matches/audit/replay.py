@@ -8,7 +8,6 @@ nothing that the rules cannot have written ever reaches `evolve`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import msgspec
 
@@ -28,26 +27,11 @@ from matches.domain.events import (
 )
 from matches.domain.match import Unsettled
 from matches.domain.state import Match
+from matches.eventstore.rows import Row
 from matches.games.protocol import CorruptHistory, HandEvent, Rejected
 
 LONGEST_NAME = 64
 """Characters that the id of a player may have."""
-
-
-class Cause(Protocol):
-    """What a row says about the command behind it; all three are None where none begins."""
-
-    @property
-    def command_id(self) -> object | None:
-        """The command that begins here."""
-
-    @property
-    def fingerprint(self) -> int | None:
-        """What the command said, hashed."""
-
-    @property
-    def effects(self) -> int | None:
-        """How many events it caused, this one included."""
 
 
 class Replayed(msgspec.Struct, frozen=True):
@@ -62,7 +46,7 @@ class Replayed(msgspec.Struct, frozen=True):
 def replay(
     *,
     match_id: bytes,
-    causes: Sequence[Cause],
+    rows: Sequence[Row],
     stampeds: Sequence[Stamped],
     secret: bytes,
     gaps: tuple[Gap, ...] | None,
@@ -75,11 +59,11 @@ def replay(
     match: Match | None = None
     index = commands = 0
     try:
-        match = _beginning(match_id, causes[0], stampeds[0], secret)
+        match = _beginning(match_id, rows[0], stampeds[0], secret)
         index = 1
         while index < len(stampeds):
-            expected = _consequences(match, index, causes, stampeds, gaps)
-            _check_batch(match, index, causes, stampeds, expected)
+            expected = _consequences(match, index, rows, stampeds, gaps)
+            _check_batch(match, index, rows, stampeds, expected)
             commands += stampeds[index].actor is not None
             match = matches.fold(match, expected)
             index += len(expected)
@@ -88,7 +72,7 @@ def replay(
     return Replayed(match, index, commands, None)
 
 
-def _beginning(match_id: bytes, cause: Cause, stamped: Stamped, secret: bytes) -> Match:
+def _beginning(match_id: bytes, cause: Row, stamped: Stamped, secret: bytes) -> Match:
     created = stamped.event
     if not isinstance(created, MatchCreated):
         raise wrong("commands", "bad_beginning", 1, "a match begins with match.created")
@@ -107,16 +91,13 @@ def _beginning(match_id: bytes, cause: Cause, stamped: Stamped, secret: bytes) -
             sealed=created.sealed,
             key_id=created.key_id,
         )
-        if expected.commitment != created.commitment:
-            text = "the revealed secret is not the one of the commitment"
-            raise wrong("commitment", "secret_mismatch", 1, text)
         if expected != created:
             raise wrong("commands", "bad_beginning", 1, "options or versions are not complete")
         match = matches.begin(match_id=match_id, created=stamped, secret=secret)
     except Rejected as refused:
         text = f"match.created is refused: {refused.code}"
         raise wrong("commands", "bad_beginning", 1, text) from None
-    except CorruptHistory as corrupt:
+    except (CorruptHistory, ValueError) as corrupt:
         raise wrong("commands", "bad_beginning", 1, str(corrupt)) from None
     _check_seats(match, stamped)
     return match
@@ -124,19 +105,16 @@ def _beginning(match_id: bytes, cause: Cause, stamped: Stamped, secret: bytes) -
 
 def _check_seats(match: Match, stamped: Stamped) -> None:
     seated = [player for player in match.players if player is not None]
-    seats = match.setup.rules.seats
-    if len(match.players) != seats or not seated or len(set(seated)) != len(seated):
-        raise wrong("commands", "bad_beginning", 1, f"the players are not those of {seats} seats")
-    if not all(0 < len(player) <= LONGEST_NAME for player in seated):
-        raise wrong("commands", "bad_beginning", 1, "a player's id is empty or too long")
-    if stamped.actor is not None and stamped.actor not in range(seats):
+    if not seated or not all(0 < len(player) <= LONGEST_NAME for player in seated):
+        raise wrong("commands", "bad_beginning", 1, "the players who sit are not named properly")
+    if stamped.actor is not None and stamped.actor not in range(len(match.players)):
         raise wrong("commands", "wrong_actor", 1, f"there is no seat {stamped.actor}")
 
 
 def _consequences(
     match: Match,
     index: int,
-    causes: Sequence[Cause],
+    rows: Sequence[Row],
     stampeds: Sequence[Stamped],
     gaps: tuple[Gap, ...] | None,
 ) -> tuple[Stamped, ...]:
@@ -146,7 +124,7 @@ def _consequences(
         raise wrong("result", "after_the_end", seq, f"{stamped.event.KIND} after the end")
     if stamped.actor is not None:
         return _commanded(match, seq, stamped, gaps)
-    if causes[index].command_id is not None:
+    if rows[index].command_id is not None:
         raise wrong("table", "stray_command", seq, "an act of the table claims a command")
     if isinstance(stamped.event, ClockCredited):
         return _credited(match, seq, stamped, stamped.event, gaps)
@@ -192,7 +170,7 @@ def _command(match: Match, seq: int, stamped: Stamped) -> tuple[str, Body]:
         action = match.setup.rules.action_of(match.hand, event)
         body = None if action is None else Act(action)
     if player is None or body is None:
-        text = f"no command of seat {seat} causes {event.KIND} here"
+        text = f"no command of seat {seat} rows {event.KIND} here"
         raise wrong("commands", "no_command", seq, text)
     return player, body
 
@@ -256,11 +234,11 @@ def _check_downtime(match: Match, seq: int, known: Sequence[Gap]) -> None:
 def _check_batch(
     match: Match,
     index: int,
-    causes: Sequence[Cause],
+    rows: Sequence[Row],
     stampeds: Sequence[Stamped],
     expected: tuple[Stamped, ...],
 ) -> None:
-    ruleset, cause = match.setup.rules.key, causes[index]
+    ruleset, cause = match.setup.rules.key, rows[index]
     check = "table" if stampeds[index].actor is None else "commands"
     for place, right in enumerate(expected, index):
         seq = place + 1
@@ -272,7 +250,7 @@ def _check_batch(
             raise difference(
                 ruleset=ruleset, seq=seq, check=check, expected=right, found=stampeds[place]
             )
-        if place > index and causes[place].command_id is not None:
+        if place > index and rows[place].command_id is not None:
             raise wrong(check, "stray_command", seq, "a command stands at its own consequence")
     if cause.effects is not None and cause.effects != len(expected):
         text = f"{len(expected)} events follow, not {cause.effects}"
