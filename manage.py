@@ -7,9 +7,9 @@ import sys
 
 def main() -> None:
     """Adopt the running development servers, if any, and hand over to Django."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.dev")
     from xqmj_site.devstack import environment
 
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.dev")
     environment.adopt()
     from django.core.management import execute_from_command_line
 

@@ -4,10 +4,10 @@ from django.apps import AppConfig
 
 
 class SiteConfig(AppConfig):
-    """Registers the checks of the database."""
+    """Registers the checks of the database, and the Celery application that tasks belong to."""
 
     name = "xqmj_site"
 
     def ready(self) -> None:
-        """Register the checks."""
-        from xqmj_site import checks  # noqa: F401 - importing it registers them
+        """Import what registers itself."""
+        from xqmj_site import celery, checks  # noqa: F401 - the import is the point

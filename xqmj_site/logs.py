@@ -9,6 +9,8 @@ always one event and always reads as what it is. Values under telling names
 from __future__ import annotations
 
 import json
+import logging
+import os
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -32,14 +34,22 @@ def as_json(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> str:
     return json.dumps(event, ensure_ascii=True, default=repr)
 
 
+def visible(text: str) -> str:
+    """Return the text with everything escaped that does not print as itself."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
 def as_text(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> str:
-    """Render one event for a person, every value quoted so that it stays on its line."""
-    head = [str(event.pop("timestamp", "")), str(event.pop("level", "")).upper()]
-    message = json.dumps(str(event.pop("event", "")), ensure_ascii=True)[1:-1].replace('\\"', '"')
+    """Render one event for a person, in visible letters only; a traceback follows indented."""
+    words = [str(event.pop("timestamp", "")), str(event.pop("level", "")).upper()]
+    words.append(str(event.pop("event", "")))
     trace = str(event.pop("exception", ""))
-    pairs = [f"{key}={json.dumps(value, default=repr)}" for key, value in event.items()]
-    lines = [" ".join([*head, message, *pairs])]
-    lines += [f"  | {json.dumps(line)[1:-1]}" for line in trace.splitlines()]
+    words += [f"{key}={value!r}" for key, value in event.items()]
+    lines = [visible(" ".join(words))]
+    lines += [f"    {visible(line)}" for line in trace.splitlines()]
     return "\n".join(lines)
 
 
@@ -55,6 +65,30 @@ PROCESSORS: list[Processor] = [
 """What happens to every event, whether it came through structlog or through `logging`."""
 
 
+def formatter(form: str | None = None) -> logging.Formatter:
+    """Return the formatter for `json` or `text` (`XQMJ_LOG_FORMAT` when not said)."""
+    form = form or os.environ.get("XQMJ_LOG_FORMAT") or "json"
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=PROCESSORS,
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            as_json if form == "json" else as_text,
+        ],
+    )
+
+
+class Known(logging.Filter):
+    """Drops a remark of the web server that is known and answered.
+
+    It advises against more threads than cores. Ours wait for the database and
+    in long polls far more than they compute (docs/adr/0007).
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep every other record."""
+        return "allows spawning up to" not in record.getMessage()
+
+
 def configure(*, form: str, level: str) -> dict[str, Any]:
     """Configure structlog and return Django's LOGGING; `form` is `json` or `text`."""
     structlog.configure(
@@ -66,16 +100,7 @@ def configure(*, form: str, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {
-            "line": {
-                "()": structlog.stdlib.ProcessorFormatter,
-                "foreign_pre_chain": PROCESSORS,
-                "processors": [
-                    structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                    as_json if form == "json" else as_text,
-                ],
-            }
-        },
+        "formatters": {"line": {"()": formatter, "form": form}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {

@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
+
 HEADER_TIMEOUT_MS = 10_000
 """A client that has not sent its headers by then is let go."""
 
@@ -31,6 +33,7 @@ def _granian(environment: Mapping[str, str], *, port: str, interface: str) -> li
         *("--workers-kill-timeout", str(STOP_TIMEOUT_S)),
         "--respawn-failed-workers",
         "--no-access-log",
+        *("--log-config", str(HERE / "granian_logging.json")),
     ]
 
 
@@ -55,7 +58,7 @@ def live(environment: Mapping[str, str]) -> list[str]:
 
 
 def _celery(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "celery", "--app", "xqmj_site", *arguments]
+    return [sys.executable, "-m", "celery", "--quiet", "--app", "xqmj_site", *arguments]
 
 
 def worker(environment: Mapping[str, str]) -> list[str]:

@@ -234,6 +234,7 @@ class PostgresServer:
             "max_connections": "120",
             "timezone": "UTC",
             "log_line_prefix": "%m [%p] %u@%d ",
+            "log_checkpoints": "off",
             **self.settings,
         }
         if self._has_statements():

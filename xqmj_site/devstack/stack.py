@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from xqmj_site.devstack import environment, keyring
+from xqmj_site.devstack.identity import server_identity
 from xqmj_site.devstack.postgres import PostgresServer
 from xqmj_site.devstack.valkey import ValkeyServer
 
@@ -20,7 +21,9 @@ class Stack:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        # Where PostgreSQL has to run as another user it must pass through here, and no more:
+        # it can list nothing, and the keys stay readable by their owner alone.
+        folder.chmod(0o711 if server_identity() else 0o700)
         self.folder = folder
         self.keys = keyring.load_or_create(folder)
         self.postgres: PostgresServer | None = None

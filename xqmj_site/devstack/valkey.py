@@ -64,6 +64,7 @@ class ValkeyServer:
             "appendonly no",
             "maxmemory-policy noeviction",
             "daemonize no",
+            "loglevel warning",
         ]
 
     def _wait_ready(self, timeout_s: float) -> None:

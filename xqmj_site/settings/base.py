@@ -69,7 +69,7 @@ USE_I18N = True
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 
 XQMJ_LIVE_URL = environ.text("XQMJ_LIVE_URL", "")
 """Where clients open streams, when that is another origin than the API's."""

@@ -23,6 +23,7 @@ if "XQMJ_SEAL_KEYS" in os.environ:
     XQMJ_SEAL_KEYS = environ.seal_keys(os.environ["XQMJ_SEAL_KEYS"])
 
 # Static files come from where they lie: no collectstatic before the first page.
+STATIC_ROOT = None
 WHITENOISE_USE_FINDERS = True
 
 LOGGING = logs.configure(

@@ -24,5 +24,6 @@ PASSWORD_HASHERS = ["xqmj_site.hashers.CheapArgon2PasswordHasher"]
 XQMJ_THROTTLES = dict.fromkeys(
     ("address", "play", "read", "write", "verify", "login", "register", "guest"), "1000000/60"
 )
+STATIC_ROOT = None
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True

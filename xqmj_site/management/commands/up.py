@@ -65,6 +65,9 @@ class Command(BaseCommand):
         folder = environment.data_dir()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         host = os.environ.setdefault("HOST", "127.0.0.1")
+        os.environ.setdefault("XQMJ_LOG_FORMAT", "text")
+        # Somebody who starts a development machine as root knows that the worker runs as root.
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:You're running the worker")
         refuse_taken_port(host, "PORT", 8000)
         refuse_taken_port(host, "LIVE_PORT", 8001)
         console = Console(sys.stdout)
