@@ -25,5 +25,7 @@ XQMJ_THROTTLES = dict.fromkeys(
     ("address", "play", "read", "write", "verify", "login", "register", "guest"), "1000000/60"
 )
 STATIC_ROOT = None
+# The test process answers as a web process does.
+XQMJ_IS_WEB = True
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True

@@ -1,0 +1,170 @@
+"""Folded matches that this process remembers, and what each viewer has seen of them.
+
+The log is the only truth: an entry is what some load found, and the next load
+asks for what came after it. Entries are immutable values; what all entries of
+one match share is its `History`, which only grows and is guarded by one lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+import msgspec
+
+from matches.domain import match as domain
+from matches.domain.events import Stamped
+from matches.domain.state import Match
+from matches.domain.visibility import Line, line
+from matches.games.protocol import Viewer
+from matches.services import metrics
+
+
+class Done(msgspec.Struct, frozen=True):
+    """Where a command's events stand: `effects` of them from `first_version` on."""
+
+    first_version: int
+    effects: int
+    fingerprint: int
+
+
+class _Feed:
+    """What one viewer has seen. `seen[v]` is how many lines there are at version v."""
+
+    __slots__ = ("lines", "match", "seen")
+
+    def __init__(self, first: Match) -> None:
+        self.match = first
+        self.lines: list[Line] = []
+        self.seen = [0]
+
+
+class History:
+    """Every event of one match that this process has read, and the feeds made of them."""
+
+    def __init__(self, first: Match, created: Stamped) -> None:
+        self._lock = threading.Lock()
+        self._first = first
+        self._events = [created]
+        self._commands: dict[UUID, Done] = {}
+        self._feeds: dict[Viewer, _Feed] = {}
+
+    def grow(
+        self, version: int, events: Sequence[Stamped], commands: Iterable[tuple[UUID, Done]]
+    ) -> None:
+        """Add the events after `version`; those that another thread added already are skipped."""
+        with self._lock:
+            self._events.extend(events[len(self._events) - version :])
+            self._commands.update(commands)
+
+    def command(self, command_id: UUID) -> Done | None:
+        """What a command did, if it is in the log as far as it was read."""
+        with self._lock:
+            return self._commands.get(command_id)
+
+    def events(self, version: int) -> tuple[Stamped, ...]:
+        """The first `version` events."""
+        with self._lock:
+            return tuple(self._events[:version])
+
+    def between(self, viewer: Viewer, first_version: int, last_version: int) -> tuple[Line, ...]:
+        """The viewer's lines of the events from one version to another, both included."""
+        with self._lock:
+            feed = self._fed(viewer, last_version)
+            return tuple(feed.lines[feed.seen[first_version - 1] : feed.seen[last_version]])
+
+    def after(self, viewer: Viewer, version: int, seq: int) -> tuple[Line, ...]:
+        """The viewer's lines after its line `seq`, as far as `version`."""
+        with self._lock:
+            feed = self._fed(viewer, version)
+            return tuple(feed.lines[max(0, seq) : feed.seen[version]])
+
+    def seq(self, viewer: Viewer, version: int) -> int:
+        """The number of the viewer's last line at `version`."""
+        with self._lock:
+            return self._fed(viewer, version).seen[version]
+
+    def _fed(self, viewer: Viewer, version: int) -> _Feed:
+        feed = self._feeds.get(viewer)
+        if feed is None:
+            feed = self._feeds[viewer] = _Feed(self._first)
+        for at in range(len(feed.seen) - 1, version):
+            event = self._events[at]
+            if at > 0:
+                feed.match = domain.evolve(feed.match, event)
+            shown = line(feed.match, event, viewer, seq=len(feed.lines) + 1)
+            if shown is not None:
+                feed.lines.append(shown)
+            feed.seen.append(len(feed.lines))
+        return feed
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A match as one load found it. `now_ms` is the database clock of that load."""
+
+    match_id: UUID
+    match: Match
+    head_hash: bytes
+    now_ms: int
+    history: History
+
+    @property
+    def version(self) -> int:
+        """How many events there are. Never leaves the server: it counts what a viewer may not."""
+        return self.match.version
+
+    def seq(self, viewer: Viewer) -> int:
+        """The number of the viewer's last line."""
+        return self.history.seq(viewer, self.version)
+
+    def lines(self, viewer: Viewer, *, after: int = 0) -> tuple[Line, ...]:
+        """The viewer's lines after its line number `after`."""
+        return self.history.after(viewer, self.version, after)
+
+    def command(self, command_id: UUID) -> Done | None:
+        """What a command did, if it is among the entry's events."""
+        done = self.history.command(command_id)
+        return done if done is not None and done.first_version <= self.version else None
+
+
+class Cache:
+    """The entries used last, at most `capacity`; safe for threads.
+
+    A match that is over is the first to go: nobody moves in it any more.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = max(1, capacity)
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[UUID, Entry] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, match_id: UUID) -> Entry | None:
+        """The newest entry of the match that is still remembered."""
+        with self._lock:
+            entry = self._entries.get(match_id)
+            if entry is not None and entry.match.ended is None:
+                self._entries.move_to_end(match_id)
+        metrics.CACHE.labels("miss" if entry is None else "hit").inc()
+        return entry
+
+    def put(self, entry: Entry) -> None:
+        """Remember an entry, unless a newer one of the same match is known."""
+        with self._lock:
+            known = self._entries.get(entry.match_id)
+            if known is not None and known.version > entry.version:
+                return
+            self._entries[entry.match_id] = entry
+            self._entries.move_to_end(entry.match_id, last=entry.match.ended is None)
+            while len(self._entries) > self._capacity:
+                self._entries.popitem(last=False)
+
+    def drop(self, match_id: UUID) -> None:
+        """Forget a match: the log says something else."""
+        with self._lock:
+            self._entries.pop(match_id, None)
+        metrics.CACHE.labels("dropped").inc()

@@ -1,0 +1,110 @@
+"""Every refusal that leaves the services: one exception, one table of codes.
+
+`docs/errors.md` lists the table, and a test holds the two together. Codes of
+the games' own refusals stand in `matches.games.registry.refusals()` and are
+409 unless they are listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from matches.games import registry
+from matches.games.protocol import Rejected
+
+
+class Code(msgspec.Struct, frozen=True):
+    """The HTTP status that a code suggests, and one line of what it means."""
+
+    status: int
+    meaning: str
+
+
+CODES: Mapping[str, Code] = MappingProxyType(
+    {
+        # Matches, whatever is asked of them
+        "unknown_match": Code(404, "There is no such match, or you may not see it."),
+        "match_ended": Code(410, "The match is over."),
+        "match_not_over": Code(409, "This opens when the match is over."),
+        "stale_seq": Code(412, "You have not seen everything: `seq` is the newest event."),
+        "key_reused": Code(409, "This idempotency key already stands for another request."),
+        "unavailable": Code(503, "The server cannot do this now; try again."),
+        "unreadable_match": Code(503, "This server cannot read the match's log; nothing was done."),
+        # Making and joining
+        "unknown_ruleset": Code(400, registry.REFUSALS["unknown_ruleset"]),
+        "unknown_option": Code(400, registry.REFUSALS["unknown_option"]),
+        "bad_option": Code(400, registry.REFUSALS["bad_option"]),
+        "unknown_control": Code(400, "The ruleset is not played with this clock control."),
+        "unrated_control": Code(409, "Matches with this clock control are never rated."),
+        "rated_needs_accounts": Code(409, "A rated match needs two registered players."),
+        "unknown_player": Code(404, "There is no such player."),
+        "own_opponent": Code(409, "You cannot be your own opponent."),
+        "already_seated": Code(409, "You already sit at this table."),
+        "seat_taken": Code(409, "No seat is free."),
+        "not_invited": Code(409, "The free seat is kept for somebody else."),
+        # Playing
+        "not_a_seat": Code(403, "You do not sit at this table."),
+        "match_not_started": Code(409, "The match has not begun."),
+        "hand_over": Code(409, "The hand is over; the next one has not been dealt."),
+        "nothing_to_ready": Code(409, "Nothing waits for you to be ready."),
+        "already_ready": Code(409, "You are already ready."),
+        "nonce_too_late": Code(409, "A nonce counts only before the first deal."),
+        "bad_nonce": Code(400, "A nonce is 8 to 32 bytes in lower-case hex."),
+        # Players
+        "bad_username": Code(
+            400, "A name is 3 to 24 letters, digits, `_` or `-`, the first a letter or a digit."
+        ),
+        "username_reserved": Code(409, "This name is kept for the server."),
+        "username_taken": Code(409, "Somebody already has this name."),
+        "bad_password": Code(400, "The password is too weak or too long; `reasons` says why."),
+        "bad_email": Code(400, "This is no e-mail address."),
+        "bad_credentials": Code(401, "Name or password is wrong."),
+        "bad_token": Code(401, "The token is unknown, expired or revoked."),
+    }
+)
+"""Every code that the services add to the games' own: suggested status and meaning."""
+
+
+Detail = Mapping[str, str | int] | Mapping[str, list[str]]
+"""Facts beside a code."""
+
+
+class ServiceError(Exception):
+    """Nothing was done, and `code` says why.
+
+    `status` is the HTTP status it suggests, `detail` holds facts that whoever
+    asked may know, `retry_after_s` is set where trying again makes sense.
+    """
+
+    def __init__(
+        self, code: str, detail: Detail | None = None, *, retry_after_s: int | None = None
+    ) -> None:
+        super().__init__(code)
+        self.code = code
+        self.detail: Detail = {} if detail is None else detail
+        self.retry_after_s = retry_after_s
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that the code suggests; 409 for a game's own refusal."""
+        known = CODES.get(self.code)
+        return 409 if known is None else known.status
+
+
+def refused(rejected: Rejected) -> ServiceError:
+    """The refusal of a game or a match, as it leaves the services."""
+    return ServiceError(rejected.code, rejected.detail)
+
+
+def unavailable() -> ServiceError:
+    """The database, or the match's row in it, could not be had in time."""
+    return ServiceError("unavailable", retry_after_s=1)
+
+
+def meanings() -> Mapping[str, Code]:
+    """Every code there is, the games' own included."""
+    games = {code: Code(409, meaning) for code, meaning in registry.refusals().items()}
+    return MappingProxyType({**games, **CODES})

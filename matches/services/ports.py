@@ -1,0 +1,71 @@
+"""What the services need of a store: the event store, its module as it is, or a test's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from matches.domain.clock import Due
+from matches.eventstore.rows import (
+    Appended,
+    Beat,
+    CommandKey,
+    Created,
+    DueMatches,
+    Loaded,
+    Row,
+    Summary,
+)
+
+
+class Store(Protocol):
+    """The log. Every call is one trip and may raise `Unavailable`."""
+
+    def now(self) -> int:
+        """The database clock, in ms."""
+        ...
+
+    def load(self, match_id: UUID, *, after_version: int = 0) -> Loaded | None:
+        """The head, the clock, and the events after a version; None: no such match."""
+        ...
+
+    def append(
+        self,
+        *,
+        match_id: UUID,
+        expected_version: int,
+        prev_hash: bytes,
+        rows: Sequence[Row],
+        status: int,
+        due: Due | None,
+        taken: Sequence[tuple[int, str]] = (),
+        summary: Summary | None = None,
+    ) -> Appended:
+        """Append the rows if the match still stands where the caller thinks."""
+        ...
+
+    def create(
+        self,
+        *,
+        match_id: UUID,
+        creator: str,
+        key: CommandKey | None,
+        rows: Sequence[Row],
+        ruleset: str,
+        rules_version: int,
+        control: str,
+        rated: bool,
+        players: Sequence[str | None],
+        due: Due | None,
+    ) -> Created:
+        """Begin a match, or find the one that the same key began."""
+        ...
+
+    def beat(self) -> Beat:
+        """Say that players can reach the service now."""
+        ...
+
+    def due(self, limit: int, exclude: Collection[UUID]) -> DueMatches:
+        """Matches whose table has something to do."""
+        ...
