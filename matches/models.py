@@ -1,0 +1,143 @@
+"""Tables of Django's own kind: players, and the answers to their repeated requests.
+
+The log itself is no model: it lives in the schema `es`, which only
+`matches.eventstore` touches.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+import uuid
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models.functions import Now
+
+USERNAME_LENGTH = 40
+"""Longest name a row can hold; what a player may choose is the services' to say."""
+
+
+def username_key(username: str) -> str:
+    """What two names share that must not both exist: case and compatibility forms folded.
+
+    >>> username_key("Ｍｉｓｔｙ") == username_key("misty")
+    True
+    """
+    folded = unicodedata.normalize("NFKC", username).casefold()
+    return unicodedata.normalize("NFKC", folded)
+
+
+class PlayerManager(BaseUserManager["Player"]):
+    """Makes players and finds them by name, whatever its case."""
+
+    def get_by_natural_key(self, username: str | None) -> Player:
+        """The player of that name; raises `Player.DoesNotExist`."""
+        return self.get(username_key=username_key(username or ""))
+
+    def create_user(self, username: str, password: str | None = None, **fields: Any) -> Player:
+        """Make a player; without a password it can log in by token only.
+
+        Raises `IntegrityError` if the name is taken.
+        """
+        player = self.model(username=self.model.normalize_username(username), **fields)
+        player.set_password(password)
+        player.save(using=self._db, force_insert=True)
+        return player
+
+    def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> Player:
+        """Make a member of staff who may do everything."""
+        return self.create_user(username, password, is_staff=True, is_superuser=True, **fields)
+
+
+class Player(AbstractBaseUser, PermissionsMixin):
+    """Somebody, or a program, that plays.
+
+    The log and every client know a player by `public_id` only; `id` stays
+    inside. A guest has a generated name and no password.
+    """
+
+    class Kind(models.TextChoices):
+        """Who is behind a player."""
+
+        REGISTERED = "registered"
+        GUEST = "guest"
+        COMPUTER = "computer"
+        BOT = "bot"
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.REGISTERED)
+    username = models.CharField(max_length=USERNAME_LENGTH, unique=True)
+    # Folding may make three characters of one.
+    username_key = models.CharField(max_length=3 * USERNAME_LENGTH, unique=True, editable=False)
+    email = models.EmailField(blank=True)
+    is_staff = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects: ClassVar[PlayerManager] = PlayerManager()
+
+    USERNAME_FIELD = "username"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        """Only people with an account of their own can be staff."""
+
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(kind__in=("registered", "guest", "computer", "bot")),
+                name="player_kind",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind="registered")
+                | models.Q(is_staff=False, is_superuser=False),
+                name="player_staff_is_registered",
+            ),
+        )
+
+    def save(
+        self,
+        *args: Any,
+        update_fields: Iterable[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Save the player, with the key of its name beside the name."""
+        self.username_key = username_key(self.username)
+        if update_fields is not None and "username" in update_fields:
+            update_fields = {*update_fields, "username_key"}
+        super().save(*args, update_fields=update_fields, **kwargs)
+
+
+class WriteKey(models.Model):
+    """One idempotent write that is no command of a match, and the answer it got.
+
+    `scope` is who asked, `key` what they called it, `fingerprint` tells another
+    request apart. `answer` is sealed, since it may hold a token; it and `status`
+    are empty while the first request is still at work.
+    """
+
+    scope = models.CharField(max_length=80)
+    key = models.CharField(max_length=64)
+    fingerprint = models.BigIntegerField()
+    status = models.PositiveSmallIntegerField(null=True)
+    answer = models.BinaryField(null=True)
+    created_at = models.DateTimeField(db_default=Now(), db_index=True)
+
+    class Meta:
+        """A key means one request."""
+
+        constraints = (
+            models.UniqueConstraint(fields=("scope", "key"), name="write_key_once"),
+            models.CheckConstraint(
+                condition=models.Q(status__isnull=True, answer__isnull=True)
+                | models.Q(status__isnull=False, answer__isnull=False),
+                name="write_key_answered",
+            ),
+        )
+
+    def __str__(self) -> str:
+        """The key with its scope."""
+        return f"{self.scope}:{self.key}"
