@@ -1,0 +1,168 @@
+"""The event store's own connections: opened at first use, and back by themselves.
+
+Each process has one pool, made at the first call (so after a fork). Sessions
+are in autocommit and prepare every statement at once. Nothing waits for ever:
+not for a connection, not for the server, not for a network that swallows what
+is sent.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import psycopg
+import psycopg.abc
+from django.conf import settings
+from psycopg import conninfo
+from psycopg_pool import ConnectionPool
+
+CHECKOUT_TIMEOUT_S = 1.5
+CONNECT_TIMEOUT_S = 2
+ANSWER_TIMEOUT_S = 4.0
+"""Longer than the session's statement_timeout: only a server that is gone gets so far."""
+RETRY_WITHIN_S = 1.0
+"""A call that lost its connection sooner is made once more."""
+
+Param = str | bytes | None
+"""Numbers and ids are passed as text: so every call of a statement has the same types, and one
+prepared plan."""
+
+RV = TypeVar("RV")
+
+
+class Unavailable(Exception):
+    """The log could not be reached or did not answer in time; whether it wrote is unknown."""
+
+
+class Answer(NamedTuple):
+    """Rows of a statement; `repeated` says that it was sent twice and may have run twice."""
+
+    rows: list[tuple[Any, ...]]
+    repeated: bool
+
+
+class BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that gives up on a server that does not answer."""
+
+    def wait(
+        self,
+        gen: psycopg.abc.PQGen[RV],
+        interval: float = 0.1,
+        timeout: float | None = None,
+    ) -> RV:
+        """Wait for an answer, by default for `ANSWER_TIMEOUT_S`; too long closes the connection."""
+        try:
+            return super().wait(gen, interval, timeout or ANSWER_TIMEOUT_S)
+        except psycopg.errors._WaitTimeout as error:  # noqa: SLF001 - it has no other name
+            # What is still to come answers the question given up: nobody may read it.
+            self.pgconn.finish()
+            raise _Silent(str(error)) from error
+
+
+class _Silent(psycopg.OperationalError):
+    """No answer in time: trying again would only double the wait."""
+
+
+_UNREACHABLE = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+
+Pool = ConnectionPool[BoundedConnection]
+_pool: Pool | None = None
+_opening = threading.Lock()
+
+
+def run(statement: str, params: Sequence[Param]) -> Answer:
+    """Run one statement in one round trip and return its rows.
+
+    A statement whose connection turns out to be lost (the server was restarted)
+    is run once more on a new one, so it must be safe to run twice. Raises
+    `Unavailable`.
+    """
+    pool = _pool or _open()
+    started_s = time.monotonic()
+    try:
+        try:
+            return Answer(_run_once(pool, statement, params), repeated=False)
+        except _Lost:
+            if time.monotonic() - started_s > RETRY_WITHIN_S:
+                raise
+            # Its neighbours were lost with it: none of them may fail the next call.
+            pool.drain()
+            return Answer(_run_once(pool, statement, params), repeated=True)
+    except _UNREACHABLE as error:
+        raise Unavailable(str(error)) from error
+
+
+class _Lost(psycopg.OperationalError):
+    """The connection was gone; the statement may or may not have run."""
+
+
+def _run_once(pool: Pool, statement: str, params: Sequence[Param]) -> list[tuple[Any, ...]]:
+    connection = pool.getconn()
+    try:
+        return connection.execute(statement, params, binary=True).fetchall()
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        if connection.closed and not isinstance(error, _Silent):
+            raise _Lost(str(error)) from error
+        raise
+    finally:
+        pool.putconn(connection)
+
+
+def _open() -> Pool:
+    global _pool  # noqa: PLW0603 - one pool a process is what it is for
+    with _opening:
+        if _pool is None:
+            _pool = Pool(
+                _address(),
+                connection_class=BoundedConnection,
+                kwargs={"autocommit": True, "prepare_threshold": 0},
+                min_size=1,
+                max_size=settings.XQMJ_POOL_SIZE,
+                timeout=CHECKOUT_TIMEOUT_S,
+                # Giving up soon makes the next call try at once, however long the outage was.
+                reconnect_timeout=1.0,
+                num_workers=2,
+                name="eventstore",
+                open=True,
+            )
+        return _pool
+
+
+def _address() -> str:
+    parts = conninfo.conninfo_to_dict(settings.DATABASE_URL)
+    return conninfo.make_conninfo(
+        settings.DATABASE_URL,
+        options=f"{parts.get('options') or ''} {settings.SESSION_OPTIONS}".strip(),
+        application_name=parts.get("application_name") or "xqmj eventstore",
+        connect_timeout=CONNECT_TIMEOUT_S,
+        keepalives_idle=5,
+        keepalives_interval=1,
+        keepalives_count=3,
+        tcp_user_timeout=4_000,
+    )
+
+
+def close() -> None:
+    """Close this process's connections; the next call opens new ones."""
+    global _pool
+    with _opening:
+        pool, _pool = _pool, None
+    if pool is not None:
+        pool.close()
+
+
+def _forget() -> None:
+    """After a fork: the parent's sockets are not the child's to use or to close."""
+    global _pool, _opening
+    _pool, _opening = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,347 @@
+"""The event store: load a match in one trip, append to it in one call.
+
+Every function is one statement in one round trip, in autocommit, and raises
+`Unavailable` when the database cannot be reached or takes too long. All of them
+may be repeated safely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from matches.domain.clock import GRACE_MS, Due, Gap
+from matches.eventstore import pool
+from matches.eventstore.hashing import GENESIS
+from matches.eventstore.rows import (
+    Appended,
+    Beat,
+    CommandKey,
+    Created,
+    DueMatches,
+    Finished,
+    Head,
+    Listed,
+    Loaded,
+    Row,
+    Summary,
+)
+from matches.games.protocol import Seat
+
+Unavailable = pool.Unavailable
+
+GAP_THRESHOLD_MS = 1_000
+"""A heartbeat older than this was a gap in service."""
+
+_LOAD = "SELECT * FROM es.load_match(%s, %s)"
+_APPEND = (
+    "SELECT * FROM es.append_events(%s, %s, %b, %s, %s, %b, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+)
+_CREATE = (
+    "SELECT * FROM es.create_match(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %b, %s, %s, %s, %s)"
+)
+_BEAT = "SELECT es.beat(%s)"
+_NOW = "SELECT es.now_ms()"
+_DUE = "SELECT * FROM es.due_matches(%s, %s, %s)"
+_HASH = "SELECT hash FROM es.match_event WHERE match_id = %s AND seq = %s"
+
+_LISTED = """
+    h.match_id, h.created_at_ms, h.ruleset, h.rules_version, h.control, h.rated, h.status,
+    (SELECT json_agg(json_build_array(s.seat, replace(s.player::text, '-', ''))
+                     ORDER BY s.seat)::text
+       FROM es.match_seat s WHERE s.match_id = h.match_id),
+    h.ended_at_ms, h.reason, h.winner, array_to_json(h.scores)::text
+"""
+# Only our own fragment goes into the text of these two; what is asked for is a parameter.
+_MY_MATCHES = f"""
+SELECT {_LISTED}
+  FROM es.match_seat mine JOIN es.match_head h USING (match_id)
+ WHERE mine.player = %s AND (%s::smallint IS NULL OR h.status = %s)
+   AND (%s::bigint IS NULL OR (mine.created_at_ms, mine.match_id) < (%s, %s))
+ ORDER BY mine.created_at_ms DESC, mine.match_id DESC LIMIT %s
+"""  # noqa: S608
+_FINISHED = f"""
+SELECT h.ended_xid::text, {_LISTED}
+  FROM es.match_head h
+ WHERE h.status = 2 AND (h.ended_xid, h.match_id) > (%s::xid8, %s)
+   AND h.ended_xid < pg_snapshot_xmin(pg_current_snapshot())
+ ORDER BY h.ended_xid, h.match_id LIMIT %s
+"""  # noqa: S608
+
+
+class _Stored(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """One row of es.load_match's JSON, in its order."""
+
+    seq: int
+    kind: str
+    v: int
+    payload: msgspec.Raw
+    actor: Seat | None
+    command_id: UUID | None
+    fingerprint: int | None
+    effects: int | None
+    at_ms: int
+    hash: bytes
+
+
+class _Inserted(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One row of es.append_events' JSON."""
+
+    kind: str
+    v: int
+    at_ms: int
+    payload: msgspec.Raw
+    hash: str
+    actor: int | None = None
+    command_id: UUID | None = None
+    fingerprint: int | None = None
+    effects: int | None = None
+
+
+class _Taken(msgspec.Struct, frozen=True):
+    seat: int
+    player: str
+
+
+_decode_stored = msgspec.json.Decoder(list[_Stored]).decode
+_encode = msgspec.json.Encoder().encode
+_decode_seats = msgspec.json.Decoder(tuple[tuple[int, str], ...]).decode
+_decode_scores = msgspec.json.Decoder(tuple[int, ...]).decode
+
+
+def load(match_id: UUID, *, after_version: int = 0) -> Loaded | None:
+    """The match's head, the clock, and its events after a version; None if there is none such.
+
+    Where `hash_at` is not the caller's own hash at `after_version`, his history
+    is not that of the log any more: he must begin again from 0.
+    """
+    ((*head, now_ms, alive_ms, hash_at, gaps, events),) = pool.run(
+        _LOAD, (str(match_id), str(after_version))
+    ).rows
+    ruleset, rules_version, version, status, due_at_ms, head_hash = head
+    if version is None:
+        return None
+    return Loaded(
+        head=Head(match_id, ruleset, rules_version, version, status, due_at_ms, head_hash),
+        now_ms=now_ms,
+        alive_ms=alive_ms or 0,
+        gaps=tuple(Gap(*gap) for gap in gaps or ()),
+        hash_at=GENESIS if after_version == 0 else hash_at,
+        rows=read_rows(events.encode()) if events else (),
+    )
+
+
+def read_rows(document: bytes) -> tuple[Row, ...]:
+    """The rows in the JSON that a load brings."""
+    return tuple(
+        [
+            Row(
+                stored.seq,
+                stored.kind,
+                stored.v,
+                bytes(stored.payload),
+                stored.actor,
+                stored.command_id,
+                stored.fingerprint,
+                stored.effects,
+                stored.at_ms,
+                stored.hash,
+            )
+            for stored in _decode_stored(document)
+        ]
+    )
+
+
+def append(
+    *,
+    match_id: UUID,
+    expected_version: int,
+    prev_hash: bytes,
+    rows: Sequence[Row],
+    status: int,
+    due: Due | None,
+    taken: Sequence[tuple[int, str]] = (),
+    summary: Summary | None = None,
+) -> Appended:
+    """Append rows that follow `expected_version` and its hash, all or none, durably.
+
+    `status` and `due` are those of the match after them; `taken` are seats that
+    were taken (seat, player), `summary` says how the match ended where it did.
+    """
+    last = rows[-1]
+    named = next((row.command_id for row in rows if row.command_id is not None), None)
+    answer = pool.run(
+        _APPEND,
+        (
+            str(match_id),
+            str(expected_version),
+            prev_hash,
+            *_document(rows),
+            None if named is None else str(named),
+            str(status),
+            *_due(due),
+            _encode([_Taken(*one) for one in taken]).decode() if taken else None,
+            *_summary(summary),
+        ),
+    )
+    ((outcome, version),) = answer.rows
+    if answer.repeated and outcome in ("stale", "closed") and _holds(match_id, last):
+        # The first try had been committed when its connection was lost.
+        return Appended("ok", last.seq)
+    return Appended(outcome, version or 0)
+
+
+def create(
+    *,
+    match_id: UUID,
+    creator: str,
+    key: CommandKey | None,
+    rows: Sequence[Row],
+    ruleset: str,
+    rules_version: int,
+    control: str,
+    rated: bool,
+    players: Sequence[str | None],
+    due: Due | None,
+) -> Created:
+    """Create a match with its first rows; `players` are its seats, None where one is free.
+
+    The same creator and key give the match that they made the first time.
+    """
+    seats = [_Taken(seat, player) for seat, player in enumerate(players) if player is not None]
+    answer = pool.run(
+        _CREATE,
+        (
+            str(match_id),
+            creator,
+            None if key is None else str(key.command_id),
+            None if key is None else str(key.fingerprint),
+            ruleset,
+            str(rules_version),
+            control,
+            _flag(rated),
+            *_document(rows),
+            *_due(due),
+            _encode(seats).decode(),
+        ),
+    )
+    ((outcome, made),) = answer.rows
+    if outcome == "replayed" and made == match_id:
+        outcome = "ok"
+    return Created(outcome, made)
+
+
+def beat() -> Beat:
+    """Record that players can reach the service now: for processes that serve them, and no other.
+
+    Where the newest beat is older than `GAP_THRESHOLD_MS`, the time since is
+    recorded as a gap.
+    """
+    ((now_ms,),) = pool.run(_BEAT, (str(GAP_THRESHOLD_MS),)).rows
+    return Beat(now_ms)
+
+
+def now() -> int:
+    """The database clock, in ms."""
+    ((now_ms,),) = pool.run(_NOW, ()).rows
+    return int(now_ms)
+
+
+def due(limit: int, exclude: Collection[UUID] = ()) -> DueMatches:
+    """Up to `limit` matches whose table has something to do, without those of `exclude`."""
+    excluded = "{" + ",".join(map(str, exclude)) + "}"
+    ((now_ms, match_ids, dues_ms),) = pool.run(_DUE, (str(limit), excluded, str(GRACE_MS))).rows
+    return DueMatches(tuple(zip(match_ids or (), dues_ms or (), strict=True)), now_ms)
+
+
+def my_matches(
+    player: str,
+    *,
+    before: tuple[int, UUID] | None = None,
+    limit: int,
+    status: int | None = None,
+) -> list[Listed]:
+    """The player's matches, newest creation first, after the cursor (created_at_ms, match id)."""
+    wanted = None if status is None else str(status)
+    created_at_ms, match_id = (None, None) if before is None else map(str, before)
+    rows = pool.run(
+        _MY_MATCHES,
+        (player, wanted, wanted, created_at_ms, created_at_ms, match_id, str(limit)),
+    ).rows
+    return [_listed(*row) for row in rows]
+
+
+def finished(after: tuple[int, UUID] | None, limit: int) -> list[Finished]:
+    """Finished matches in the order of commits, from the start or after a cursor.
+
+    Only those below the oldest running transaction: one that commits late is
+    never skipped.
+    """
+    xid, match_id = after or (0, UUID(int=0))
+    rows = pool.run(_FINISHED, (str(xid), str(match_id), str(limit))).rows
+    return [Finished((int(ended_xid), row[0]), _listed(*row)) for ended_xid, *row in rows]
+
+
+def _holds(match_id: UUID, row: Row) -> bool:
+    return pool.run(_HASH, (str(match_id), str(row.seq))).rows == [(row.hash,)]
+
+
+def _document(rows: Sequence[Row]) -> tuple[pool.Param, ...]:
+    """p_rows, p_count, p_hash, p_at_ms."""
+    inserted = [
+        _Inserted(
+            row.kind,
+            row.v,
+            row.at_ms,
+            msgspec.Raw(row.payload),
+            row.hash.hex(),
+            row.actor,
+            row.command_id,
+            row.fingerprint,
+            row.effects,
+        )
+        for row in rows
+    ]
+    last = rows[-1]
+    return _encode(inserted).decode(), str(len(rows)), last.hash, str(last.at_ms)
+
+
+def _due(due: Due | None) -> tuple[pool.Param, pool.Param]:
+    """p_due_at_ms, p_due_is_deadline: sweeps leave a deadline its grace."""
+    if due is None:
+        return None, _flag(False)
+    return str(due.at_ms + GRACE_MS if due.deadline else due.at_ms), _flag(due.deadline)
+
+
+def _summary(summary: Summary | None) -> tuple[pool.Param, pool.Param, pool.Param]:
+    """p_reason, p_winner, p_scores."""
+    if summary is None:
+        return None, None, None
+    winner = None if summary.winner is None else str(summary.winner)
+    return summary.reason, winner, "{" + ",".join(map(str, summary.scores)) + "}"
+
+
+def _flag(value: bool) -> str:
+    return "t" if value else "f"
+
+
+def _listed(*row: Any) -> Listed:
+    *facts, seats, ended_at_ms, reason, winner, scores = row
+    players = _decode_seats(seats) if seats else ()
+    summary = None if reason is None else Summary(reason, winner, _decode_scores(scores))
+    match_id, created_at_ms, ruleset, rules_version, control, rated, status = facts
+    return Listed(
+        match_id=match_id,
+        created_at_ms=created_at_ms,
+        ruleset=ruleset,
+        rules_version=rules_version,
+        control=control,
+        rated=rated,
+        status=status,
+        players=players,
+        ended_at_ms=ended_at_ms,
+        summary=summary,
+    )
