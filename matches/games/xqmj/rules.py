@@ -170,7 +170,8 @@ class TwoPlayerRules:
         answers: list[Action] = []
         if state.concealed[seat] + state.melds[seat] + UNIT[tile] in HANDS_32:
             answers.append(_WIN)
-        if not state.melds[seat] and (state.wall_left or self._meld_on_empty_wall):
+        if state.wall_left or self._meld_on_empty_wall:
+            # A seat with a meld has one concealed tile, too few for another: XM-31 needs no check.
             claim = CLAIMS_32[tile]
             if contains(state.concealed[seat], claim.rest):
                 answers.append(_CHOW if claim.kind == "sequence" else _PUNG)

@@ -147,7 +147,7 @@ def _melded(state: HandState, event: ChowMade | PungMade) -> HandState:
     claim = CLAIMS_32[tile]
     if state.offered != tile or claim.kind != _KIND_OF[type(event)]:
         raise CorruptHistory(f"{tile} is not on offer for such a meld")
-    if state.melds[seat] or not contains(state.concealed[seat], claim.rest):
+    if not contains(state.concealed[seat], claim.rest):
         raise CorruptHistory(f"seat {seat} cannot meld {tile}")
     return replace(
         state,
