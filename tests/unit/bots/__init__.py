@@ -1,0 +1,1 @@
+"""Tests: computer players."""
