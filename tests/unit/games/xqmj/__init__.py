@@ -1,0 +1,1 @@
+"""Tests: two-player xiangqi mahjong, by rule number."""
