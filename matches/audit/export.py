@@ -17,6 +17,7 @@ import msgspec
 from matches.audit.report import wrong
 from matches.eventstore import hashing
 from matches.eventstore.rows import Row
+from matches.games.protocol import Seat
 
 FORMAT: Literal["xqmj-export@1"] = "xqmj-export@1"
 
@@ -26,6 +27,7 @@ PAYLOAD_BYTES = 16_384
 """More than the body of any event has."""
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+_Version = Annotated[int, msgspec.Meta(ge=1, le=2**15 - 1)]
 _Small = Annotated[int, msgspec.Meta(ge=0, le=2**15 - 1)]
 _Long = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _Kind = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9_]+\.[a-z0-9_]+\Z", max_length=64)]
@@ -43,7 +45,7 @@ class ExportedEvent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     seq: _Count
     kind: _Kind
-    v: _Small
+    v: _Version
     at_ms: _Long
     actor: _Small | None
     command: tuple[_Id, _Long, _Small] | None
@@ -123,7 +125,7 @@ def _row(place: int, event: ExportedEvent) -> Row:
         kind=event.kind,
         v=event.v,
         payload=payload,
-        actor=event.actor,
+        actor=None if event.actor is None else Seat(event.actor),
         command_id=None if command is None else UUID(command[0]),
         fingerprint=None if command is None else command[1],
         effects=None if command is None else command[2],

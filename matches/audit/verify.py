@@ -22,6 +22,9 @@ from matches.games.protocol import CorruptHistory
 
 _NOTHING = Replayed(None, 0, 0, None)
 
+_UNREADABLE = (CorruptHistory, LookupError, TypeError, ValueError)
+"""What reading a forged event may raise: an upcaster trusts the body that it lifts."""
+
 
 def verify(record: Mapping[str, Any]) -> Report:
     """Prove an export (`xqmj-export@1`, as decoded JSON) of a finished match.
@@ -115,13 +118,13 @@ def _decoded(rows: Sequence[Row], faults: list[Fault]) -> list[Stamped]:
     """The events up to the first that cannot be read, which is added to the faults."""
     try:
         return codec.decode_rows(rows)
-    except CorruptHistory:
+    except _UNREADABLE:
         pass
     stampeds: list[Stamped] = []
     for row in rows:
         try:
             stampeds.append(codec.decode(row))
-        except CorruptHistory as corrupt:
+        except _UNREADABLE as corrupt:
             faults.append(Fault("commands", "unknown_event", row.seq, str(corrupt)[:300]))
             break
     return stampeds
@@ -133,7 +136,7 @@ def _revealed(rows: Sequence[Row], faults: list[Fault]) -> bytes | None:
         event = codec.decode(rows[-1]).event if rows else None
         if isinstance(event, MatchEnded):
             return bytes.fromhex(event.secret)
-    except (CorruptHistory, ValueError):
+    except _UNREADABLE:
         pass
     faults.append(Fault("result", "no_end", len(rows) + 1, "the log does not end with match.ended"))
     return None

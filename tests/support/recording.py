@@ -7,7 +7,6 @@ that only the test moves.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -15,24 +14,19 @@ from uuid import UUID
 
 import msgspec
 
+from matches.audit.export import export
 from matches.bots.policies import Greedy, Policy, Uniform
 from matches.domain import match as matches
 from matches.domain.clock import Gap
 from matches.domain.commands import Act, Body, Command, Join, Leave, Ready, Resign
 from matches.domain.events import Stamped
 from matches.domain.state import Match
+from matches.eventstore import codec, hashing
+from matches.eventstore.rows import CommandKey, Row
 from matches.games.protocol import Seat, SeatViewer
+from tests.support.sitting import ANA, BEN
 
-ANA, BEN = "a" * 32, "b" * 32
 BEGIN_MS = 1_700_000_000_000
-
-
-class Cause(msgspec.Struct, frozen=True):
-    """The command that begins at an event, where one does."""
-
-    command_id: UUID | None = None
-    fingerprint: int | None = None
-    effects: int | None = None
 
 
 class Recorder:
@@ -67,8 +61,8 @@ class Recorder:
         self.match: Match = matches.begin(
             match_id=self.match_id.bytes, created=first, secret=self.secret
         )
-        self.stampeds: list[Stamped] = [first]
-        self.causes: list[Cause] = [Cause(self._command_id(), 7, 1)]
+        self.rows: list[Row] = []
+        self._record((first,), self._key())
         self.gaps: list[Gap] = []
 
     def advance(self, by_ms: int) -> None:
@@ -92,8 +86,7 @@ class Recorder:
         """Let a player command something now."""
         self._settle(self.now_ms)
         decided = matches.decide(self.match, Command(self.now_ms, player, body))
-        fingerprint = self.chance.randrange(-(2**63), 2**63)
-        self._write(decided, Cause(self._command_id(), fingerprint, len(decided)))
+        self._write(decided, self._key())
 
     def start(self) -> None:
         """Seat the second player and make both ready: one with a nonce of its own."""
@@ -160,20 +153,41 @@ class Recorder:
         assert player is not None
         return player
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """The export of the match as it stands, as decoded JSON."""
+        found = export(
+            match_id=self.match_id,
+            version=len(self.rows),
+            head_hash=self.rows[-1].hash,
+            rows=self.rows,
+        )
+        decoded: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))
+        return decoded
+
     def _settle(self, now_ms: int) -> None:
         settled = matches.settle(
             self.match, now_ms=now_ms, deadline_ms=now_ms, gaps=tuple(self.gaps)
         )
-        self._write(settled, Cause())
+        self._write(settled, None)
 
-    def _write(self, stampeds: tuple[Stamped, ...], cause: Cause) -> None:
+    def _write(self, stampeds: tuple[Stamped, ...], key: CommandKey | None) -> None:
         self.match = matches.fold(self.match, stampeds)
-        self.stampeds += stampeds
-        if stampeds:
-            self.causes += [cause, *[Cause()] * (len(stampeds) - 1)]
+        self._record(stampeds, key)
 
-    def _command_id(self) -> UUID:
-        return UUID(bytes=hashlib.sha256(self.chance.randbytes(8)).digest()[:16])
+    def _record(self, stampeds: tuple[Stamped, ...], key: CommandKey | None) -> None:
+        self.rows += codec.new_rows(
+            stampeds,
+            match_id=self.match_id,
+            after=len(self.rows),
+            prev_hash=self.rows[-1].hash if self.rows else hashing.GENESIS,
+            key=key,
+        )
+
+    def _key(self) -> CommandKey:
+        return CommandKey(
+            UUID(bytes=self.chance.randbytes(16)), self.chance.randrange(-(2**63), 2**63)
+        )
 
 
 def finished(seed: int, **setup: Any) -> Recorder:
