@@ -159,6 +159,10 @@ class Engine:
         """
         return self.settle(match_id, by="read").entry
 
+    def peek(self, match_id: UUID) -> Entry:
+        """The match as the log holds it, whatever the table owes; raises as `observe` does."""
+        return self._try(match_id, lambda: self._load(match_id).entry)
+
     def settle(self, match_id: UUID, *, by: str) -> Settled:
         """Let the table do what it owes; `by` says who noticed, for the metrics."""
         run = _Run(match_id)

@@ -1,0 +1,150 @@
+"""Accounts and tokens: register, log in and out, guests, and who a token speaks for.
+
+Tokens are django-rest-knox's: only their hashes are stored, they expire by the
+database clock, and each can be revoked.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+from django.contrib.auth.hashers import check_password, make_password
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from knox.models import AuthToken
+
+from matches.models import Player
+from matches.services import names, tokens
+from matches.services.errors import ServiceError
+from matches.services.people import PlayerRef
+
+PASSWORD_LENGTH = 256
+"""Longest password: hashing one of any length would be a gift to whoever sends many."""
+EMAIL_LENGTH = 254
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Whom a token speaks for: public id in hex, kind, and the name of whoever has chosen one."""
+
+    id: str
+    kind: str
+    username: str | None
+
+    @property
+    def ref(self) -> PlayerRef:
+        """The same as everybody may know it."""
+        return PlayerRef(self.id, self.username, self.kind)
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A new token, shown this once."""
+
+    token: str
+    expires_at_ms: int | None
+    identity: Identity
+
+
+def register(*, username: str, password: str, email: str | None = None) -> Session:
+    """Make an account and log it in.
+
+    Raises `ServiceError` bad_username, username_reserved, username_taken,
+    bad_password (`reasons`), bad_email.
+    """
+    username = names.chosen(username)
+    email = _checked_email(email)
+    _check_password(password, Player(username=username, email=email))
+    try:
+        with transaction.atomic():
+            player = Player.objects.create_user(username, password, email=email)
+    except IntegrityError:
+        raise ServiceError("username_taken") from None
+    return _session(player)
+
+
+def guest() -> Session:
+    """Make a player without name and password, known by its token alone."""
+    player = Player.objects.create_user(names.for_guest(), None, kind=Player.Kind.GUEST)
+    return _session(player)
+
+
+def login(*, username: str, password: str) -> Session:
+    """A new token for an account.
+
+    Raises `ServiceError` bad_credentials, in the same words and after the same
+    work whether the name or the password is wrong.
+    """
+    player = _player_of(username)
+    if player is None or len(password) > PASSWORD_LENGTH:
+        make_password(password[:PASSWORD_LENGTH])
+        raise ServiceError("bad_credentials")
+
+    def rehash(raw: str) -> None:
+        player.set_password(raw)
+        player.save(update_fields=["password"])
+
+    if not check_password(password, player.password, rehash) or not player.is_active:
+        raise ServiceError("bad_credentials")
+    AuthToken.objects.filter(user=player, expiry__lt=Now()).delete()
+    return _session(player)
+
+
+def logout(token: str) -> None:
+    """Revoke a token: at once in this process, within `tokens.TRUSTED_S` in every other."""
+    digest = tokens.digest_of(token)
+    AuthToken.objects.filter(digest=digest).delete()
+    tokens.revoked(digest)
+
+
+def authenticate(token: str) -> Identity:
+    """Whom a token speaks for; at most one trip, none if it was seen in the last five seconds.
+
+    Raises `ServiceError` bad_token, unavailable.
+    """
+    found = tokens.look_up(token)
+    if found is None:
+        raise ServiceError("bad_token")
+    return Identity(found.public_id, found.kind, found.username)
+
+
+def _player_of(username: str) -> Player | None:
+    if "\0" in username or len(username) > names.LONGEST_SENT:
+        return None
+    try:
+        player = Player.objects.get_by_natural_key(username)
+    except Player.DoesNotExist:
+        return None
+    return player if player.has_usable_password() else None
+
+
+def _checked_email(email: str | None) -> str:
+    if not email:
+        return ""
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise ServiceError("bad_email") from None
+    if len(email) > EMAIL_LENGTH:
+        raise ServiceError("bad_email")
+    return email
+
+
+def _check_password(password: str, player: Player) -> None:
+    if len(password) > PASSWORD_LENGTH:
+        raise ServiceError("bad_password", {"reasons": ["password_too_long"]})
+    try:
+        validate_password(password, player)
+    except ValidationError as error:
+        reasons = sorted({one.code or "password_invalid" for one in error.error_list})
+        raise ServiceError("bad_password", {"reasons": reasons}) from None
+
+
+def _session(player: Player) -> Session:
+    stored, token = AuthToken.objects.create(user=player)
+    expiry: datetime | None = stored.expiry
+    named = player.kind != Player.Kind.GUEST
+    identity = Identity(player.public_id.hex, str(player.kind), player.username if named else None)
+    return Session(token, None if expiry is None else round(expiry.timestamp() * 1000), identity)

@@ -1,0 +1,107 @@
+"""This process's engine, and the verbs that the rest of the server uses."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from matches.domain.commands import Body, Join
+from matches.eventstore import store
+from matches.eventstore.rows import CommandKey
+from matches.services import heartbeat, notices, people
+from matches.services.cache import Cache, Entry
+from matches.services.engine import Engine, Executed
+from matches.services.errors import ServiceError
+from matches.services.viewers import viewer_of
+
+_engine: Engine | None = None
+_making = threading.Lock()
+
+
+def engine() -> Engine:
+    """The engine of this process, made at first use (so after a fork)."""
+    global _engine  # noqa: PLW0603 - one a process is the point
+    if _engine is None:
+        with _making:
+            if _engine is None:
+                _engine = Engine(
+                    store=store,
+                    cache=Cache(settings.XQMJ_CACHE_MATCHES),
+                    may_beat=settings.XQMJ_IS_WEB,
+                    committed=notices.committed,
+                )
+    return _engine
+
+
+def execute(
+    *,
+    match_id: UUID,
+    player: str,
+    body: Body,
+    key: CommandKey | None = None,
+    expected_seq: int | None = None,
+) -> Executed:
+    """Let a player (public id in hex) command something.
+
+    Returns after the commit. `key` names the request for ever, `expected_seq` is
+    the last line the player has seen. Raises `ServiceError`; see `Engine.execute`,
+    and rated_needs_accounts for a guest who would join a rated match.
+    """
+    heartbeat.ensure()
+    return engine().execute(
+        match_id=match_id,
+        player=player,
+        body=body,
+        key=key,
+        expected_seq=expected_seq,
+        guard=_rated_guard(player) if isinstance(body, Join) else None,
+    )
+
+
+def observe(*, match_id: UUID) -> Entry:
+    """The match as it stands now, after the table did what it owes.
+
+    Raises `ServiceError` unknown_match, unavailable, unreadable_match.
+    """
+    heartbeat.ensure()
+    return engine().observe(match_id)
+
+
+def action_of(match_id: UUID, player: str) -> Any:
+    """The type of the actions of the match's game, for decoding; costs no trip where it is known.
+
+    Raises `ServiceError` unknown_match, also where the player may not see the match.
+    """
+    entry = engine().cache.get(match_id)
+    if entry is None:
+        entry = engine().peek(match_id)
+    viewer_of(entry.match, player)
+    return entry.match.setup.rules.action
+
+
+def _rated_guard(player: str) -> Callable[[Entry], None]:
+    def guard(entry: Entry) -> None:
+        if entry.match.setup.created.rated:
+            check_may_be_rated(people.by_id(player))
+
+    return guard
+
+
+def check_may_be_rated(*players: people.PlayerRef | None) -> None:
+    """Refuse with rated_needs_accounts unless all are registered (XM-72)."""
+    if any(player is None or player.kind != "registered" for player in players):
+        raise ServiceError("rated_needs_accounts")
+
+
+def _forget() -> None:
+    """After a fork: locks and folded matches are the parent's."""
+    global _engine, _making
+    _engine, _making = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,180 @@
+"""Making a match, and looking at it: feeds, results, and the full truth after the end."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from uuid import UUID
+
+import msgspec
+
+from matches.domain import match as domain
+from matches.domain.deal import SECRET_BYTES
+from matches.domain.visibility import Clocks, Line, clocks, visible_due_ms
+from matches.eventstore import ids, sealing, store
+from matches.eventstore.pool import Unavailable
+from matches.eventstore.rows import CommandKey, Loaded
+from matches.games.protocol import Auditor, Rejected
+from matches.games.registry import rules_for
+from matches.services import execute, heartbeat, notices, people
+from matches.services.accounts import Identity
+from matches.services.cache import Entry
+from matches.services.engine import Executed
+from matches.services.errors import ServiceError, refused, unavailable
+from matches.services.viewers import viewer_of
+
+FALLBACK_POLL_S = 1.0
+"""A waiting poll looks at the log itself this often: a notice may be lost."""
+
+
+class Now(msgspec.Struct, frozen=True):
+    """The database clock, when the table acts next (as everybody may know it), and the clocks."""
+
+    server_time_ms: int
+    due_at_ms: int | None
+    clocks: Clocks
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What a command caused, as its player may know it: the same for ever."""
+
+    seq: int
+    events: tuple[Line, ...]
+
+
+class Events(msgspec.Struct, frozen=True):
+    """A viewer's lines after some line; `seq` is the last of them, or that line."""
+
+    entry: Entry
+    seq: int
+    events: tuple[Line, ...]
+
+
+def create_match(
+    *,
+    creator: Identity,
+    ruleset: str,
+    control: str,
+    rules_version: int = 1,
+    options: Mapping[str, str | int | bool] | None = None,
+    rated: bool = False,
+    opponent: str | None = None,
+    key: CommandKey | None = None,
+) -> Executed:
+    """Make a match and sit down in seat 0.
+
+    `opponent` is the name of the only player who may take the other seat;
+    without it whoever has the match's id may. A repeated `key` gives the match
+    that it made. Raises `ServiceError`: unknown_ruleset, unknown_option,
+    bad_option, unknown_control, unrated_control, unknown_player, own_opponent,
+    rated_needs_accounts, key_reused, unavailable.
+    """
+    heartbeat.ensure()
+    try:
+        invited = None if opponent is None else _invited(opponent, creator)
+        if rated:
+            players = (creator.ref,) if invited is None else (creator.ref, invited)
+            execute.check_may_be_rated(*players)
+        match_id, secret = ids.new_match_id(), secrets.token_bytes(SECRET_BYTES)
+        sealed, key_id = sealing.seal(secret, match_id)
+        rules = rules_for(ruleset, version=rules_version, options=options)
+        created = domain.create(
+            ruleset=ruleset,
+            rules_version=rules_version,
+            options=dict(rules.options),
+            control=control,
+            rated=rated,
+            players=(creator.id, *(None,) * (rules.seats - 1)),
+            invited=None if invited is None else invited.public_id,
+            secret=secret,
+            sealed=sealed,
+            key_id=key_id,
+        )
+    except Rejected as refusal:
+        raise refused(refusal) from None
+    except Unavailable as error:
+        raise unavailable() from error
+    return execute.engine().create(
+        creator=creator.id, key=key, match_id=match_id, created=created, secret=secret
+    )
+
+
+def _invited(opponent: str, creator: Identity) -> people.PlayerRef:
+    found = people.by_username(opponent)
+    if found is None:
+        raise ServiceError("unknown_player")
+    if found.public_id == creator.id:
+        raise ServiceError("own_opponent")
+    return found
+
+
+def now(entry: Entry) -> Now:
+    """The time beside an answer; the only part of it that a repetition may change."""
+    return Now(entry.now_ms, visible_due_ms(entry.match), clocks(entry.match))
+
+
+def result(executed: Executed, player: str) -> Result:
+    """What the player is told of its command, however often and however late it asks."""
+    entry = executed.entry
+    viewer = viewer_of(entry.match, player)
+    last = executed.first_version + executed.effects - 1
+    lines = entry.history.between(viewer, executed.first_version, last)
+    return Result(entry.history.seq(viewer, last), lines)
+
+
+def events(*, match_id: UUID, player: str | None, after: int = 0, wait_s: float = 0) -> Events:
+    """The viewer's lines after line `after`; where there are none yet, the next within `wait_s`.
+
+    It returns at once when the match is over or when too many wait already.
+    Raises `ServiceError` unknown_match, unavailable, unreadable_match.
+    """
+    if wait_s <= 0:
+        return _events(match_id, player, after)
+    with notices.waiting(match_id) as waiter:
+        until_s = time.monotonic() + wait_s
+        while True:
+            found = _events(match_id, player, after)
+            left_s = until_s - time.monotonic()
+            over = found.entry.match.ended is not None
+            if found.events or over or waiter is None or left_s <= 0:
+                return found
+            waiter.wait(min(left_s, FALLBACK_POLL_S))
+
+
+def _events(match_id: UUID, player: str | None, after: int) -> Events:
+    entry = execute.observe(match_id=match_id)
+    lines = entry.lines(viewer_of(entry.match, player), after=after)
+    return Events(entry, lines[-1].seq if lines else after, lines)
+
+
+def replay(*, match_id: UUID, player: str | None) -> Entry:
+    """A match that is over, for `Auditor` lines and views: every tile is open now (XM-79).
+
+    Raises `ServiceError` match_not_over before, and as `events` does.
+    """
+    entry = execute.observe(match_id=match_id)
+    viewer_of(entry.match, player)
+    if entry.match.ended is None:
+        raise ServiceError("match_not_over")
+    return entry
+
+
+def replay_lines(entry: Entry) -> tuple[Line, ...]:
+    """Every line of a match that is over, hidden ones included, under the log's own numbers."""
+    return entry.lines(Auditor())
+
+
+def record(*, match_id: UUID, player: str | None) -> Loaded:
+    """Head and rows of a match that is over, as they are stored: what an export is made of.
+
+    Raises `ServiceError` as `replay` does.
+    """
+    replay(match_id=match_id, player=player)
+    try:
+        loaded = store.load(match_id)
+    except Unavailable as error:
+        raise unavailable() from error
+    if loaded is None:
+        raise ServiceError("unknown_match")
+    return loaded
