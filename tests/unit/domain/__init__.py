@@ -1,0 +1,1 @@
+"""Tests: the match around the hands."""
