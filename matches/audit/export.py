@@ -63,12 +63,12 @@ class Export(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     events: list[ExportedEvent]
 
 
-def export(*, match_id: UUID, version: int, head_hash: bytes, rows: Iterable[Row]) -> Export:
+def export(*, match_id: UUID, count: int, head_hash: bytes, rows: Iterable[Row]) -> Export:
     """The record of a match from its head and rows, ready for `msgspec.json.encode`."""
     return Export(
         format=FORMAT,
         match_id=str(match_id),
-        count=version,
+        count=count,
         head_hash=head_hash.hex(),
         events=[_exported(row) for row in rows],
     )

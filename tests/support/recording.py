@@ -158,7 +158,7 @@ class Recorder:
         """The export of the match as it stands, as decoded JSON."""
         found = export(
             match_id=self.match_id,
-            version=len(self.rows),
+            count=len(self.rows),
             head_hash=self.rows[-1].hash,
             rows=self.rows,
         )
