@@ -1,0 +1,1 @@
+"""Tests: the parts of the API that need no server."""
