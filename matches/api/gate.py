@@ -1,0 +1,84 @@
+"""The way into the API: everything under /api/ goes through here and skips the pages' middleware.
+
+Sessions, CSRF, messages and redirects are for pages; a request that carries
+its own token needs none of them, and a move should not pay for them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import resolve
+
+from matches.api.faults import handle
+from matches.api.requests import address_of, check_line
+from matches.api.throttling import throttle
+
+ROOT = "/api/"
+UNCOUNTED = ("/api/v1/health", "/api/v1/readiness")
+"""What watches the server is not throttled."""
+
+_HEADERS = {
+    "Cache-Control": "private, no-store",
+    "Vary": "Authorization",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+
+class ApiGate:
+    """Middleware, and the first of them: answers what begins with /api/, passes on the rest."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """The answer of a view or a refusal, with the headers that every answer has."""
+        if not request.path_info.startswith(ROOT):
+            return self._get_response(request)
+        try:
+            check_line(request)
+            if request.path_info not in UNCOUNTED:
+                throttle.spend("address", address_of(request))
+            response = _viewed(request)
+        except Exception as error:
+            response = handle(error)
+        return _finished(request, response)
+
+
+def _viewed(request: HttpRequest) -> HttpResponseBase:
+    found = resolve(request.path_info)
+    request.resolver_match = found
+    response: Any = found.func(request, *found.args, **found.kwargs)
+    if not getattr(response, "is_rendered", True):
+        response.render()
+    return response  # type: ignore[no-any-return]
+
+
+def _finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    headers = response.headers
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
+    headers["X-Request-Id"] = secrets.token_hex(8)
+    if settings.SECURE_HSTS_SECONDS and request.is_secure():
+        headers["Strict-Transport-Security"] = _hsts()
+    if isinstance(response, HttpResponse):
+        headers["Content-Length"] = str(len(response.content))
+        if request.method == "HEAD":
+            response.content = b""
+    return response
+
+
+def _hsts() -> str:
+    text = f"max-age={settings.SECURE_HSTS_SECONDS}"
+    if settings.SECURE_HSTS_INCLUDE_SUBDOMAINS:
+        text += "; includeSubDomains"
+    return text + "; preload" if settings.SECURE_HSTS_PRELOAD else text

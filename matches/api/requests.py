@@ -1,0 +1,163 @@
+"""What every request is held to before its view looks at it: headers, body, query."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Any, TypeVar
+
+import msgspec
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.request import UnreadablePostError
+
+from matches.api import parsing
+from matches.api.problems import Problem
+
+T = TypeVar("T")
+
+HEADER_CHARS = 2048
+URI_CHARS = 2048
+
+_READ_HEADERS = (
+    "HTTP_ACCEPT",
+    "HTTP_AUTHORIZATION",
+    "HTTP_IDEMPOTENCY_KEY",
+    "HTTP_IF_NONE_MATCH",
+    "HTTP_X_FORWARDED_FOR",
+    "CONTENT_TYPE",
+)
+_KEY = re.compile(r"[\x21-\x7e]{1,64}\Z")
+_JSON_RANGES = frozenset({"*/*", "application/*", "application/json"})
+_CHARSETS = frozenset({"utf-8", "utf8"})
+
+
+def check_line(request: HttpRequest) -> None:
+    """Refuse a request whose address or headers are beyond measure, or whose host is not ours.
+
+    Raises `Problem` uri_too_long, header_too_large, https_required, length_required, and
+    Django's `DisallowedHost`.
+    """
+    meta = request.META
+    if len(request.path_info) + len(meta.get("QUERY_STRING", "")) > URI_CHARS:
+        raise Problem("uri_too_long")
+    for name in _READ_HEADERS:
+        if len(meta.get(name, "")) > HEADER_CHARS:
+            raise Problem("header_too_large")
+    request.get_host()
+    if "HTTP_TRANSFER_ENCODING" in meta:
+        raise Problem("length_required", "A chunked body has no Content-Length.")
+    if settings.SECURE_SSL_REDIRECT and not request.is_secure():
+        # A redirected request has already sent its token in the clear.
+        raise Problem("https_required")
+
+
+def check_accept(request: HttpRequest) -> None:
+    """Refuse with not_acceptable a client that does not take JSON."""
+    accept = request.META.get("HTTP_ACCEPT", "")
+    if accept in ("", "*/*", "application/json"):
+        return
+    for part in accept.split(","):
+        media, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        if media in _JSON_RANGES and not any(_is_zero(one) for one in parameters):
+            return
+    raise Problem("not_acceptable")
+
+
+def _is_zero(parameter: str) -> bool:
+    return re.fullmatch(r"q\s*=\s*0(\.0*)?", parameter) is not None
+
+
+def read_body(request: HttpRequest, *, limit: int = parsing.BODY_BYTES) -> bytes:
+    """The whole body, which may be empty.
+
+    Raises `Problem` bad_content_length, body_too_large, body_incomplete,
+    unsupported_encoding, unsupported_media_type.
+    """
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if not (length.isascii() and length.isdigit()):
+        raise Problem("bad_content_length")
+    # Ten digits are beyond every limit already, and the int of a thousand is slow.
+    if len(length) > 10 or int(length) > limit:
+        raise Problem("body_too_large", facts={"limit_bytes": limit})
+    if int(length) == 0:
+        return b""
+    _check_type(request)
+    try:
+        raw = request.read(int(length))
+    except UnreadablePostError:
+        raise Problem("body_incomplete") from None
+    if len(raw) != int(length):
+        raise Problem("body_incomplete")
+    return raw
+
+
+def _check_type(request: HttpRequest) -> None:
+    if request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
+        raise Problem("unsupported_encoding")
+    stated = request.META.get("CONTENT_TYPE", "")
+    if stated == "application/json":
+        return
+    media, *parameters = (piece.strip().lower() for piece in stated.split(";"))
+    if media != "application/json":
+        raise Problem("unsupported_media_type")
+    for parameter in filter(None, parameters):
+        name, _, value = parameter.partition("=")
+        if name.strip() != "charset" or value.strip().strip('"') not in _CHARSETS:
+            raise Problem("unsupported_media_type", "The only charset is UTF-8.")
+
+
+def read_query(request: HttpRequest, kind: type[T]) -> T:
+    """The query as a value of the type, a struct of numbers and texts.
+
+    Raises `Problem` unknown_parameter and invalid_parameter.
+    """
+    found: dict[str, Any] = {}
+    for name, values in request.GET.lists():
+        if len(values) != 1:
+            raise Problem("invalid_parameter", "A parameter stands in the query more than once.")
+        found[name] = values[0]
+    try:
+        return msgspec.convert(found, kind, strict=False)
+    except msgspec.ValidationError as error:
+        text = str(error)
+        if text.startswith("Object contains unknown field"):
+            raise Problem("unknown_parameter", text) from None
+        raise Problem("invalid_parameter", text) from None
+
+
+def no_query(request: HttpRequest) -> None:
+    """Refuse a query where none is known."""
+    if request.META.get("QUERY_STRING"):
+        raise Problem("unknown_parameter")
+
+
+def idempotency_key(request: HttpRequest) -> str:
+    """The request's Idempotency-Key; raises `Problem` where it is missing or not allowed."""
+    key = request.META.get("HTTP_IDEMPOTENCY_KEY", "")
+    if not key:
+        raise Problem("idempotency_key_missing")
+    if not _KEY.match(key):
+        raise Problem("idempotency_key_invalid")
+    return str(key)
+
+
+def address_of(request: HttpRequest) -> str:
+    """The client's address, an IPv6 one as its /64.
+
+    Only as many entries of X-Forwarded-For count, from the right, as there are
+    proxies of ours in front (`XQMJ_NUM_PROXIES`): a client can write the rest.
+    """
+    address: str = request.META.get("REMOTE_ADDR", "")
+    proxies = settings.XQMJ_NUM_PROXIES
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
+    if proxies and forwarded:
+        hops = forwarded.split(",")
+        address = hops[-min(proxies, len(hops))].strip()
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return "unknown"
+    if parsed.version == 6:
+        return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))
+    return address

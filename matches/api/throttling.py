@@ -1,0 +1,179 @@
+"""Limits on how often somebody may ask, by account and by address.
+
+The counts are shared by all processes through Valkey. So that a move need not
+wait for a second server, a process takes a few requests of an account's
+allowance at a time and spends those by itself. While Valkey is away each
+process counts alone and play goes on; a scope that guards passwords is closed
+instead, since guessing must not become free by taking Valkey down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, cast
+
+import msgspec
+import redis
+from django.conf import settings
+
+from matches.api.problems import Problem
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """So many requests in a window of so many seconds that begins with the first.
+
+    `guards` closes the scope while the shared count cannot be kept.
+    """
+
+    count: int
+    seconds: int
+    guards: bool = False
+
+
+DEFAULTS: dict[str, Limit] = {
+    "address": Limit(6_000, 60),
+    "play": Limit(600, 60),
+    "read": Limit(1_200, 60),
+    "write": Limit(60, 60),
+    "verify": Limit(30, 60),
+    "login": Limit(10, 60, guards=True),
+    "register": Limit(10, 60, guards=True),
+    "guest": Limit(10, 60, guards=True),
+}
+"""The scopes: all requests of an address; then moves, reads and other writes of an account,
+verifications of an address, log-ins of an address and of a name, new accounts of an address."""
+
+LEASES_A_WINDOW = 50
+"""A process takes this share of an allowance at a time."""
+STORE_TIMEOUT_S = 0.05
+"""A request waits no longer than this for Valkey."""
+BREAK_S = 1.0
+"""After a failure Valkey is left alone for so long."""
+KEPT = 20_000
+"""So many allowances a process remembers before it drops the run out ones."""
+
+_SPEND = """
+local n = redis.call('INCRBY', KEYS[1], ARGV[1])
+if n == tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return {n, redis.call('PTTL', KEYS[1])}
+"""
+
+
+class _Lease:
+    """What a process may still spend by itself until an instant of the monotonic clock.
+
+    `left` is −1 where the allowance is known to be spent; `alone`: counted without Valkey.
+    """
+
+    __slots__ = ("alone", "left", "until")
+
+    def __init__(self, left: int, until: float, *, alone: bool = False) -> None:
+        self.left = left
+        self.until = until
+        self.alone = alone
+
+
+class Throttle:
+    """The limits as one process keeps them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._leases: dict[tuple[str, str], _Lease] = {}
+        self._scripts: dict[str, Any] = {}
+        self._broken_until = 0.0
+
+    def spend(self, scope: str, who: str) -> None:
+        """Count one request; raises `Problem` too_many_requests or throttle_unavailable."""
+        limit = limit_of(scope)
+        now = time.monotonic()
+        with self._lock:
+            lease = self._leases.get((scope, who))
+            if lease is not None and lease.until > now:
+                if lease.left > 0:
+                    lease.left -= 1
+                    return
+                if lease.left < 0:
+                    raise _too_many(lease.until - now)
+        self._renew(scope, who, limit, now)
+
+    def _renew(self, scope: str, who: str, limit: Limit, now: float) -> None:
+        size = 1 if limit.guards else max(1, limit.count // LEASES_A_WINDOW)
+        counted = self._count(scope, who, size=size, limit=limit, now=now)
+        if counted is None:
+            if limit.guards:
+                raise Problem("throttle_unavailable", retry_after_s=5)
+            lease = self._alone(scope, who, limit, now)
+        else:
+            spent, left_s = counted
+            granted = min(size, limit.count - (spent - size))
+            lease = _Lease(granted - 1 if granted > 0 else -1, now + left_s)
+        with self._lock:
+            if len(self._leases) >= KEPT:
+                self._leases = {k: v for k, v in self._leases.items() if v.until > now}
+            self._leases[scope, who] = lease
+        if lease.left < 0:
+            raise _too_many(lease.until - now)
+
+    def _alone(self, scope: str, who: str, limit: Limit, now: float) -> _Lease:
+        last = self._leases.get((scope, who))
+        if last is not None and last.alone and last.until > now:
+            return _Lease(-1, last.until, alone=True)
+        return _Lease(limit.count - 1, now + limit.seconds, alone=True)
+
+    def _count(
+        self, scope: str, who: str, *, size: int, limit: Limit, now: float
+    ) -> tuple[int, float] | None:
+        """The shared count with `size` added and the window's rest in seconds; None: no Valkey."""
+        if now < self._broken_until:
+            return None
+        try:
+            spent, left_ms = self._script()(
+                keys=[f"xqmj:throttle:{scope}:{who}"], args=[size, limit.seconds * 1000]
+            )
+        except (redis.RedisError, OSError):
+            self._broken_until = time.monotonic() + BREAK_S
+            return None
+        return int(spent), max(0, int(left_ms)) / 1000
+
+    def _script(self) -> Callable[..., tuple[int, int]]:
+        url = settings.REDIS_URL
+        script = self._scripts.get(url)
+        if script is None:
+            client = redis.Redis.from_url(
+                url,
+                socket_timeout=STORE_TIMEOUT_S,
+                socket_connect_timeout=STORE_TIMEOUT_S,
+                retry=None,
+            )
+            script = self._scripts[url] = client.register_script(_SPEND)
+        return cast("Callable[..., tuple[int, int]]", script)
+
+
+def _too_many(left_s: float) -> Problem:
+    return Problem("too_many_requests", retry_after_s=max(1, math.ceil(left_s)))
+
+
+def limit_of(scope: str) -> Limit:
+    """The limit of a scope: that of `XQMJ_THROTTLES` where it names the scope, else ours."""
+    stated = settings.XQMJ_THROTTLES.get(scope)
+    return DEFAULTS[scope] if stated is None else _stated(scope, stated)
+
+
+@lru_cache(maxsize=64)
+def _stated(scope: str, text: str) -> Limit:
+    count, _, seconds = text.partition("/")
+    return Limit(int(count), int(seconds), guards=DEFAULTS[scope].guards)
+
+
+def name_of(text: str) -> str:
+    """A stranger's text as something to count by."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+throttle = Throttle()
+"""The process's one throttle."""
