@@ -1,0 +1,214 @@
+"""Accounts and tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import ClassVar
+
+import msgspec
+from django.http import HttpResponse
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+
+from matches.api.answers import JSON, PlayerAnswer, TokenAnswer, answer, person
+from matches.api.base import ApiView, caller
+from matches.api.bodies import LoginBody, NoBody, NoQuery, RegisterBody
+from matches.api.drf import plain
+from matches.api.identity import bearer, caller_by
+from matches.api.keys import fingerprint
+from matches.api.problems import Problem
+from matches.api.requests import address_of, idempotency_key, no_query
+from matches.api.schema import operation
+from matches.api.throttling import name_of, throttle
+from matches.services import accounts, idempotency, queries
+from matches.services.accounts import Session
+
+
+class EntryView(ApiView):
+    """What somebody without a token may do: counted by address, and closed without counts."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    def once(
+        self, request: Request, body: msgspec.Struct, enter: Callable[[], Session]
+    ) -> HttpResponse:
+        """The session that `enter` gives, or gave when the same was asked before."""
+        django = plain(request)
+        stated = msgspec.json.encode(body, order="sorted")
+
+        def effect() -> tuple[int, bytes]:
+            session = enter()
+            told = TokenAnswer(session.token, session.expires_at_ms, person(session.identity.ref))
+            return 201, msgspec.json.encode(told)
+
+        done = idempotency.once(
+            scope=idempotency.scope_of(player=None, address=address_of(django)),
+            key=idempotency_key(django),
+            fingerprint=fingerprint(request.path_info, stated),
+            effect=effect,
+        )
+        return HttpResponse(done.body, status=done.status, content_type=JSON)
+
+
+class RegisterView(EntryView):
+    """A new account."""
+
+    scopes: ClassVar[dict[str, str]] = {"POST": "register"}
+
+    @operation(
+        "register",
+        "Make an account and log it in",
+        {201: TokenAnswer},
+        tag="accounts",
+        body=RegisterBody,
+        key=True,
+        token=False,
+        errors=(
+            "bad_username",
+            "username_reserved",
+            "username_taken",
+            "bad_password",
+            "bad_email",
+            "throttle_unavailable",
+        ),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Register."""
+        no_query(plain(request))
+        idempotency_key(plain(request))
+        body = self.read(request, RegisterBody)
+        return self.once(
+            request,
+            body,
+            lambda: accounts.register(
+                username=body.username, password=body.password, email=body.email
+            ),
+        )
+
+
+class LoginView(EntryView):
+    """A new token."""
+
+    scopes: ClassVar[dict[str, str]] = {"POST": "login"}
+
+    @operation(
+        "login",
+        "Log in: a new token",
+        {201: TokenAnswer},
+        tag="accounts",
+        body=LoginBody,
+        key=True,
+        token=False,
+        errors=("bad_credentials", "throttle_unavailable"),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Log in; attempts on one name count together, wherever they come from."""
+        no_query(plain(request))
+        idempotency_key(plain(request))
+        body = self.read(request, LoginBody)
+        throttle.spend("login", name_of(body.username.casefold()))
+        return self.once(
+            request,
+            body,
+            lambda: accounts.login(username=body.username, password=body.password),
+        )
+
+
+class GuestView(EntryView):
+    """A player without name and password."""
+
+    scopes: ClassVar[dict[str, str]] = {"POST": "guest"}
+
+    @operation(
+        "guest",
+        "Become a guest",
+        {201: TokenAnswer},
+        tag="accounts",
+        body=NoBody,
+        key=True,
+        token=False,
+        errors=("throttle_unavailable",),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """A guest, known by the token alone."""
+        no_query(plain(request))
+        idempotency_key(plain(request))
+        return self.once(request, self.read(request, NoBody), accounts.guest)
+
+
+class LogoutView(ApiView):
+    """The end of a token.
+
+    Its own authentication is part of the effect: repeated with its key, the
+    request is answered as before, although the token is gone.
+    """
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @operation(
+        "logout",
+        "Revoke the token of this request",
+        {204: None},
+        tag="accounts",
+        body=NoBody,
+        key=True,
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Log out."""
+        django = plain(request)
+        token = bearer(django)
+        if token is None:
+            raise Problem("not_authenticated", headers={"WWW-Authenticate": "Bearer"})
+        no_query(django)
+        key = idempotency_key(django)
+        self.read(request, NoBody)
+
+        def effect() -> tuple[int, bytes]:
+            caller_by(token)
+            accounts.logout(token)
+            return 204, b""
+
+        done = idempotency.once(
+            scope="token:" + hashlib.sha256(token.encode()).hexdigest()[:32],
+            key=key,
+            fingerprint=fingerprint(request.path_info, b"{}"),
+            effect=effect,
+        )
+        return HttpResponse(status=done.status)
+
+
+class MeView(ApiView):
+    """Who I am."""
+
+    @operation("me", "Who I am", {200: PlayerAnswer}, tag="accounts")
+    def get(self, request: Request) -> HttpResponse:
+        """The caller."""
+        self.query(request, NoQuery)
+        return answer(PlayerAnswer(person(caller(request).ref)))
+
+
+class PlayerView(ApiView):
+    """Who somebody is."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @operation(
+        "player",
+        "A player by name",
+        {200: PlayerAnswer},
+        tag="players",
+        path={"username": "The name, in any case."},
+        token=False,
+        errors=("unknown_player",),
+    )
+    def get(self, request: Request, username: str) -> HttpResponse:
+        """The player."""
+        self.query(request, NoQuery)
+        found = queries.player_by_username(username)
+        if found is None:
+            raise Problem("unknown_player")
+        return answer(PlayerAnswer(person(found)))

@@ -1,0 +1,233 @@
+"""What answers say: one struct for each, encoded as it stands.
+
+Ids are 32 lower-case hex digits, instants and spans integer milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from django.http import HttpResponse
+
+from matches.domain.visibility import Line, MatchView
+from matches.games.protocol import Seat
+from matches.games.ruleset import Ruleset
+from matches.services.matches import Now
+from matches.services.people import PlayerRef
+
+JSON = "application/json"
+
+
+class Person(msgspec.Struct, frozen=True):
+    """A player. `kind` is guest, registered, computer or bot; a guest has no username."""
+
+    id: str
+    username: str | None
+    kind: str
+
+
+class PlayerAnswer(msgspec.Struct, frozen=True):
+    """A player."""
+
+    player: Person
+
+
+class TokenAnswer(msgspec.Struct, frozen=True):
+    """A token, shown this once, and whose it is; `expires_at_ms` None: never."""
+
+    token: str
+    expires_at_ms: int | None
+    player: Person
+
+
+class MatchAnswer(msgspec.Struct, frozen=True):
+    """A match as its viewer may know it; `seq` is the viewer's last event."""
+
+    match: MatchView
+    players: tuple[Person, ...]
+    seq: int
+    now: Now
+
+
+class CommandAnswer(msgspec.Struct, frozen=True):
+    """What a command caused, as its player may know it; the same for every repetition but `now`."""
+
+    seq: int
+    events: tuple[Line, ...]
+    now: Now
+
+
+class EventsAnswer(msgspec.Struct, frozen=True):
+    """The events after the one that was asked for; `seq` is the last of them, or that one."""
+
+    seq: int
+    events: tuple[Line, ...]
+    now: Now
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """A match in a list: what never changes, and its end where it has ended."""
+
+    match_id: str
+    ruleset: str
+    rules_version: int
+    control: str
+    rated: bool
+    created_at_ms: int
+    status: Literal["live", "finished", "aborted"]
+    players: tuple[Person | None, ...]
+    you: Seat | None
+    reason: str | None
+    winner: Seat | None
+    scores: tuple[int, ...] | None
+    ended_at_ms: int | None
+
+
+class MatchesAnswer(msgspec.Struct, frozen=True):
+    """A page; `next` is the cursor of the page after it, None on the last."""
+
+    matches: tuple[Summary, ...]
+    next: str | None
+
+
+class ExportedEvent(msgspec.Struct, frozen=True):
+    """One event as it is stored; `command` is (id, fingerprint, effects) where one begins."""
+
+    seq: int
+    kind: str
+    v: int
+    at_ms: int
+    actor: int | None
+    command: tuple[str, int, int] | None
+    payload: dict[str, Any]
+    hash: str
+
+
+class ExportAnswer(msgspec.Struct, frozen=True):
+    """The raw record of a finished match: all that a verification needs."""
+
+    format: str
+    match_id: str
+    count: int
+    head_hash: str
+    events: tuple[ExportedEvent, ...]
+
+
+class CheckAnswer(msgspec.Struct, frozen=True):
+    """One check: `proven` (of `count` things), `wrong`, or `open` because it was not reached."""
+
+    name: str
+    state: Literal["proven", "wrong", "open"]
+    count: int
+
+
+class FaultAnswer(msgspec.Struct, frozen=True):
+    """Something that cannot be true; `seq` is the event it shows at, `rule` the rule behind it."""
+
+    check: str
+    code: str
+    seq: int | None
+    message: str
+    rule: str | None
+
+
+class VerificationAnswer(msgspec.Struct, frozen=True):
+    """What a verification found. `events` is how many events were proven from the first on."""
+
+    ok: bool
+    match_id: str | None
+    events: int
+    first_wrong: int | None
+    code: str | None
+    message: str
+    checks: tuple[CheckAnswer, ...]
+    faults: tuple[FaultAnswer, ...]
+    counts: dict[str, int]
+
+
+class ReplayAnswer(msgspec.Struct, frozen=True):
+    """A finished match with every tile of every hand; the numbers are the log's own."""
+
+    match: MatchView
+    players: tuple[Person, ...]
+    events: tuple[Line, ...]
+
+
+class ControlAnswer(msgspec.Struct, frozen=True):
+    """A clock control: what each seat starts with, what each own discard gives back."""
+
+    name: str
+    base_ms: int
+    increment_ms: int
+
+
+class ControlsAnswer(msgspec.Struct, frozen=True):
+    """Every clock control."""
+
+    controls: tuple[ControlAnswer, ...]
+
+
+class RulesetsAnswer(msgspec.Struct, frozen=True):
+    """Every ruleset and version that can be played."""
+
+    rulesets: tuple[Ruleset, ...]
+
+
+class ErrorCode(msgspec.Struct, frozen=True):
+    """A code of the error table."""
+
+    code: str
+    status: int
+    meaning: str
+
+
+class ErrorsAnswer(msgspec.Struct, frozen=True):
+    """The error table."""
+
+    errors: tuple[ErrorCode, ...]
+
+
+class HealthAnswer(msgspec.Struct, frozen=True):
+    """The process answers."""
+
+    status: Literal["ok"]
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """One thing that was looked at: whether it is as it must be, and what was found."""
+
+    name: str
+    ok: bool
+    required: bool
+    found: str
+
+
+class ReadinessAnswer(msgspec.Struct, frozen=True):
+    """Whether this process can serve: no required fact may be false."""
+
+    ready: bool
+    facts: tuple[Fact, ...]
+
+
+class RootAnswer(msgspec.Struct, frozen=True):
+    """Where things are. `live` is the address of the streams, None where there is none."""
+
+    name: str
+    version: str
+    docs: str
+    schema: str
+    errors: str
+    rulesets: str
+    controls: str
+    live: str | None
+
+
+def person(player: PlayerRef) -> Person:
+    """A player as answers show it."""
+    return Person(player.public_id, player.username, player.kind)
+
+
+def answer(value: Any, *, status: int = 200) -> HttpResponse:
+    """The value as a JSON answer."""
+    return HttpResponse(msgspec.json.encode(value), status=status, content_type=JSON)

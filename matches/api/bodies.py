@@ -1,0 +1,95 @@
+"""What requests say: one frozen struct for each body and each query, unknown fields refused."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+Name = Annotated[str, msgspec.Meta(max_length=64)]
+Text = Annotated[str, msgspec.Meta(max_length=512)]
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all bodies and queries."""
+
+
+class NoBody(Body, frozen=True, kw_only=True):
+    """Nothing: an empty object, or no body at all."""
+
+
+class RegisterBody(Body, frozen=True, kw_only=True):
+    """A new account: 3 to 24 letters, digits, `_` or `-`; a password of at least 12 characters."""
+
+    username: Text
+    password: Text
+    email: Text | None = None
+
+
+class LoginBody(Body, frozen=True, kw_only=True):
+    """Name and password of an account."""
+
+    username: Text
+    password: Text
+
+
+class CreateBody(Body, frozen=True, kw_only=True):
+    """A new match.
+
+    `opponent` is the name of the only player who may take the other seat;
+    without it whoever has the match's id may. Options that are not given take
+    their usual values.
+    """
+
+    ruleset: Name
+    control: Name
+    rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
+    options: dict[Name, Name | int | bool] = {}
+    rated: bool = False
+    opponent: Text | None = None
+
+
+class ReadyBody(Body, frozen=True, kw_only=True):
+    """Ready for the next hand; before the first with a nonce of one's own, 8 to 32 bytes in hex."""
+
+    nonce: Name | None = None
+
+
+class NoQuery(Body, frozen=True, kw_only=True):
+    """A query without parameters."""
+
+
+class EventsQuery(Body, frozen=True, kw_only=True):
+    """The events after `after`; with none yet, `wait` seconds for the next."""
+
+    after: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    wait: Annotated[int, msgspec.Meta(ge=0, le=25)] = 0
+
+
+class MatchesQuery(Body, frozen=True, kw_only=True):
+    """A page of one's own matches, the newest first."""
+
+    status: Literal["live", "finished", "aborted"] | None = None
+    cursor: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
+
+
+@lru_cache(maxsize=64)
+def act_body(action: Any) -> type[msgspec.Struct]:
+    """The body of an action in a game with this union of actions.
+
+    `expected_seq`: refuse the action unless this is the last line I have seen.
+    """
+    return msgspec.defstruct(
+        "ActBody",
+        [
+            ("action", action),
+            ("expected_seq", Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None, None),
+        ],
+        bases=(Body,),
+        frozen=True,
+        kw_only=True,
+        forbid_unknown_fields=True,
+        namespace={"__doc__": "An action; refused unless `expected_seq` is the last line seen."},
+    )

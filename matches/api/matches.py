@@ -1,0 +1,195 @@
+"""Matches: made, listed, looked at."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from matches.api.answers import (
+    EventsAnswer,
+    MatchAnswer,
+    MatchesAnswer,
+    Person,
+    Summary,
+    answer,
+    person,
+)
+from matches.api.base import ApiView, caller
+from matches.api.bodies import CreateBody, EventsQuery, MatchesQuery, NoQuery
+from matches.api.cursors import cursor_of, read_cursor
+from matches.api.drf import plain
+from matches.api.etags import etag_of
+from matches.api.etags import matches as etag_matches
+from matches.api.keys import command_key
+from matches.api.problems import Problem
+from matches.api.requests import idempotency_key
+from matches.api.schema import operation
+from matches.domain.state import Match
+from matches.domain.visibility import view
+from matches.eventstore.rows import ABORTED, FINISHED, LIVE, Listed
+from matches.games.protocol import Seat, Viewer
+from matches.services import execute, queries
+from matches.services import matches as services
+from matches.services.cache import Entry
+from matches.services.people import PlayerRef
+from matches.services.viewers import viewer_of
+
+_PATH = {"match_id": "The match."}
+_STATUS: dict[int, Literal["live", "finished", "aborted"]] = {
+    LIVE: "live",
+    FINISHED: "finished",
+    ABORTED: "aborted",
+}
+_BY_NAME = {name: status for status, name in _STATUS.items()}
+
+
+class MatchesView(ApiView):
+    """My matches."""
+
+    @operation(
+        "my_matches",
+        "My matches, the newest first",
+        {200: MatchesAnswer},
+        tag="matches",
+        query=MatchesQuery,
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """One page."""
+        query, who = self.query(request, MatchesQuery), caller(request)
+        found = queries.my_matches(
+            who.id,
+            before=read_cursor(query.cursor),
+            limit=query.limit + 1,
+            status=None if query.status is None else _BY_NAME[query.status],
+        )
+        page, more = found[: query.limit], len(found) > query.limit
+        known = queries.players(player for listed in page for _, player in listed.players)
+        following = cursor_of(page[-1].created_at_ms, page[-1].match_id) if more else None
+        return answer(MatchesAnswer(tuple(_summary(one, who.id, known) for one in page), following))
+
+    @operation(
+        "create_match",
+        "Make a match and sit down",
+        {201: MatchAnswer},
+        tag="matches",
+        body=CreateBody,
+        key=True,
+        errors=(
+            "unknown_ruleset",
+            "unknown_option",
+            "bad_option",
+            "unknown_control",
+            "unrated_control",
+            "rated_needs_accounts",
+            "unknown_player",
+            "own_opponent",
+        ),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Create; repeated with its key it shows the match that it made."""
+        who, key = caller(request), idempotency_key(plain(request))
+        body = self.read(request, CreateBody)
+        done = services.create_match(
+            creator=who,
+            ruleset=body.ruleset,
+            rules_version=body.rules_version,
+            options=body.options,
+            control=body.control,
+            rated=body.rated,
+            opponent=body.opponent,
+            key=command_key(
+                player=who.id,
+                key=key,
+                path=request.path_info,
+                body=msgspec.json.encode(body, order="sorted"),
+            ),
+        )
+        return shown(done.entry, viewer_of(done.entry.match, who.id), status=201)
+
+
+class MatchView(ApiView):
+    """One match, as I may see it."""
+
+    @operation(
+        "match",
+        "My view of a match",
+        {200: MatchAnswer, 304: None},
+        tag="matches",
+        path=_PATH,
+        errors=("unknown_match", "unreadable_match"),
+    )
+    def get(self, request: Request, match_id: UUID) -> HttpResponse:
+        """The view; 304 where the client has it already."""
+        self.query(request, NoQuery)
+        entry = execute.observe(match_id=match_id)
+        full = shown(entry, viewer_of(entry.match, caller(request).id))
+        if not etag_matches(plain(request), full["ETag"]):
+            return full
+        return HttpResponse(status=304, headers={"ETag": full["ETag"]})
+
+
+class EventsView(ApiView):
+    """What happened in a match, as I may know it."""
+
+    @operation(
+        "events",
+        "The events after one, waiting for them up to 25 s",
+        {200: EventsAnswer},
+        tag="matches",
+        path=_PATH,
+        query=EventsQuery,
+        errors=("unknown_match", "unreadable_match", "seq_ahead"),
+    )
+    def get(self, request: Request, match_id: UUID) -> HttpResponse:
+        """The events that there are; with none yet, the next, or none when the wait is over."""
+        query, player = self.query(request, EventsQuery), caller(request).id
+        # First without waiting: what is there is answered, and what cannot come is refused.
+        found = services.events(match_id=match_id, player=player, after=query.after)
+        if not found.events:
+            seq = found.entry.seq(viewer_of(found.entry.match, player))
+            if query.after > seq:
+                raise Problem("seq_ahead", facts={"seq": seq})
+            if query.wait:
+                found = services.events(
+                    match_id=match_id, player=player, after=query.after, wait_s=query.wait
+                )
+        return answer(EventsAnswer(found.seq, found.events, services.now(found.entry)))
+
+
+def shown(entry: Entry, viewer: Viewer, *, status: int = 200) -> HttpResponse:
+    """A viewer's answer about a match, with the ETag of all of it but the time."""
+    match = entry.match
+    seen = (view(match, viewer), sitting(match), entry.seq(viewer))
+    response = answer(MatchAnswer(*seen, services.now(entry)), status=status)
+    response["ETag"] = etag_of(msgspec.json.encode(seen))
+    return response
+
+
+def sitting(match: Match) -> tuple[Person, ...]:
+    """The players that sit, by seat."""
+    ids = [player for player in match.players if player is not None]
+    known = queries.players(ids)
+    return tuple(person(known[one]) for one in ids if one in known)
+
+
+def _summary(listed: Listed, player: str, known: dict[str, PlayerRef]) -> Summary:
+    ended = listed.summary
+    return Summary(
+        match_id=listed.match_id.hex,
+        ruleset=listed.ruleset,
+        rules_version=listed.rules_version,
+        control=listed.control,
+        rated=listed.rated,
+        created_at_ms=listed.created_at_ms,
+        status=_STATUS[listed.status],
+        players=tuple(person(known[one]) for _, one in listed.players if one in known),
+        you=next((Seat(seat) for seat, one in listed.players if one == player), None),
+        reason=None if ended is None else ended.reason,
+        winner=None if ended is None or ended.winner is None else Seat(ended.winner),
+        scores=None if ended is None else ended.scores,
+        ended_at_ms=listed.ended_at_ms,
+    )

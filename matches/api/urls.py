@@ -1,0 +1,57 @@
+"""The addresses of the API, version 1."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path, register_converter
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from matches.api import accounts, catalogue, commands, docs, health, records
+from matches.api import matches as views
+from matches.api.base import ApiView
+from matches.api.converters import IdConverter
+from matches.api.records import Exporter, Verifier
+
+register_converter(IdConverter, "id")
+
+
+class SchemaView(SpectacularJSONAPIView):
+    """The OpenAPI document, for everybody."""
+
+    authentication_classes = ()
+    permission_classes = ()
+    http_method_not_allowed = ApiView.http_method_not_allowed
+
+
+def routes(*, export: Exporter, verify: Verifier) -> list[URLPattern]:
+    """Every address below /api/v1/; what makes and checks records is brought by the site."""
+    match = "matches/<id:match_id>"
+    return [
+        path("", catalogue.RootView.as_view(), name="root"),
+        path("schema", SchemaView.as_view(), name="schema"),
+        path("docs", docs.DocsPage.as_view(), name="docs"),
+        path("docs.js", docs.DocsScript.as_view(), name="docs-script"),
+        path("health", health.HealthView.as_view(), name="health"),
+        path("readiness", health.ReadinessView.as_view(), name="readiness"),
+        path("errors", catalogue.ErrorsView.as_view(), name="errors"),
+        path("rulesets", catalogue.RulesetsView.as_view(), name="rulesets"),
+        path("controls", catalogue.ControlsView.as_view(), name="controls"),
+        path("auth/register", accounts.RegisterView.as_view(), name="register"),
+        path("auth/login", accounts.LoginView.as_view(), name="login"),
+        path("auth/logout", accounts.LogoutView.as_view(), name="logout"),
+        path("auth/guest", accounts.GuestView.as_view(), name="guest"),
+        path("me", accounts.MeView.as_view(), name="me"),
+        path("players/<str:username>", accounts.PlayerView.as_view(), name="player"),
+        path("matches", views.MatchesView.as_view(), name="matches"),
+        path(match, views.MatchView.as_view(), name="match"),
+        path(f"{match}/events", views.EventsView.as_view(), name="events"),
+        path(f"{match}/join", commands.JoinView.as_view(), name="join"),
+        path(f"{match}/ready", commands.ReadyView.as_view(), name="ready"),
+        path(f"{match}/act", commands.ActView.as_view(), name="act"),
+        path(f"{match}/resign", commands.ResignView.as_view(), name="resign"),
+        path(f"{match}/leave", commands.LeaveView.as_view(), name="leave"),
+        path(f"{match}/replay", records.ReplayView.as_view(), name="replay"),
+        path(f"{match}/export", records.ExportView.as_view(export=export), name="export"),
+        path(
+            "verifications", records.VerificationsView.as_view(verify=verify), name="verifications"
+        ),
+    ]
