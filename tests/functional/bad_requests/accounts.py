@@ -1,0 +1,114 @@
+"""Accounts that cannot be made, and log-ins that are none."""
+
+from __future__ import annotations
+
+from tests.functional.bad_requests import Bad, post
+
+GOOD = "correct horse battery"
+
+
+def name(what: str, username: object, *, status: int = 400, code: str = "bad_username") -> Bad:
+    """A registration under a name that is refused."""
+    body = {"username": username, "password": GOOD}
+    return post(what, status, code, "auth/register", body, who="anon")
+
+
+def password(what: str, text: object, *, code: str = "bad_password") -> Bad:
+    """A registration with a password that is refused."""
+    body = {"username": "newcomer4711", "password": text}
+    return post(what, 400, code, "auth/register", body, who="anon")
+
+
+def login(what: str, status: int, code: str, body: object) -> Bad:
+    """A log-in that is refused."""
+    return post(what, status, code, "auth/login", body, who="anon")
+
+
+# One case a line, however long: the list is read down its columns.
+# fmt: off
+CASES: tuple[Bad, ...] = (
+    # Names
+    name("an empty name", ""),
+    name("a name of spaces", "   "),
+    name("two characters", "ab"),
+    name("25 characters", "a" * 25),
+    name("500 characters", "a" * 500),
+    name("600 characters", "a" * 600, code="invalid_body"),
+    name("a space inside", "ada lovelace"),
+    name("a line end", "ada\n"),
+    name("a carriage return", "ada\r\nSet-Cookie: x"),
+    name("a tab", "ad\ta"),
+    name("terminal codes", "\x1b[31mada"),
+    name("a dash in front", "-ada"),
+    name("an underscore in front", "_ada"),
+    name("a slash", "ada/bob"),
+    name("dots that climb", "../ada"),
+    name("a percent escape", "%61da"),
+    name("an at sign", "ada@example.org"),
+    name("HTML", "<b>ada</b>"),
+    name("a quote", "ada'--"),
+    name("a semicolon", "ada;drop"),
+    name("a backslash", "ada\\bob"),
+    name("an emoji", "ada🀄"),
+    name("ten thousand combining marks", "a" + "\u0301" * 400),
+    name("a zero-width space", "a\u200bda"),
+    name("a zero-width joiner", "a\u200dda"),
+    name("a right-to-left override", "a\u202eda"),
+    name("a byte order mark", "\ufeffada"),
+    name("a soft hyphen", "a\u00adda"),
+    name("a number as a name", 12345, code="invalid_body"),
+    name("null as a name", None, code="invalid_body"),
+    name("a list as a name", ["ada"], code="invalid_body"),
+    name("a query as a name", {"$ne": ""}, code="invalid_body"),
+    name("true as a name", True, code="invalid_body"),
+    name("a name that is taken", "{ada}", status=409, code="username_taken"),
+    name("a taken name in capitals", "{ADA}", status=409, code="username_taken"),
+    name("the server's own name", "admin", status=409, code="username_reserved"),
+    # Passwords
+    password("an empty password", ""),
+    password("a short password", "short"),
+    password("eleven characters", "abcdefghij1"),
+    password("a common password", "password1234"),
+    password("the name as the password", "newcomer4711"),
+    password("a password of 512 characters", "aB3$" * 128),
+    password("a password of 600 characters", "aB3$" * 150, code="invalid_body"),
+    password("a number as a password", 123456789012, code="invalid_body"),
+    password("null as a password", None, code="invalid_body"),
+    password("a list as a password", [GOOD], code="invalid_body"),
+    # E-mail
+    post("no e-mail address", 400, "bad_email", "auth/register", {"username": "newcomer4712", "password": GOOD, "email": "nobody"}, who="anon"),
+    post("an e-mail address with a line end", 400, "bad_email", "auth/register", {"username": "newcomer4713", "password": GOOD, "email": "a@b.org\nBcc: x@y.org"}, who="anon"),
+    post("an e-mail address in a list", 400, "invalid_body", "auth/register", {"username": "newcomer4714", "password": GOOD, "email": ["a@b.org"]}, who="anon"),
+    # Fields that nobody may set
+    post("a staff member", 400, "unknown_field", "auth/register", {"username": "newcomer4715", "password": GOOD, "is_staff": True}, who="anon"),
+    post("a superuser", 400, "unknown_field", "auth/register", {"username": "newcomer4716", "password": GOOD, "is_superuser": True}, who="anon"),
+    post("an id", 400, "unknown_field", "auth/register", {"username": "newcomer4717", "password": GOOD, "id": 1}, who="anon"),
+    post("a public id", 400, "unknown_field", "auth/register", {"username": "newcomer4718", "password": GOOD, "public_id": "{missing}"}, who="anon"),
+    post("a kind", 400, "unknown_field", "auth/register", {"username": "newcomer4719", "password": GOOD, "kind": "computer"}, who="anon"),
+    post("a rating", 400, "unknown_field", "auth/register", {"username": "newcomer4720", "password": GOOD, "rating": 3000}, who="anon"),
+    post("a password in capitals", 400, "unknown_field", "auth/register", {"username": "newcomer4721", "PASSWORD": GOOD}, who="anon"),
+    post("no password", 400, "invalid_body", "auth/register", {"username": "newcomer4722"}, who="anon"),
+    post("no name", 400, "invalid_body", "auth/register", {"password": GOOD}, who="anon"),
+    post("nothing", 400, "invalid_body", "auth/register", {}, who="anon"),
+    # Log-in
+    login("a wrong password", 401, "bad_credentials", {"username": "{ada}", "password": "wrong horse battery"}),
+    login("an unknown name", 401, "bad_credentials", {"username": "nobody-at-all", "password": GOOD}),
+    login("an empty password", 401, "bad_credentials", {"username": "{ada}", "password": ""}),
+    login("an empty name", 401, "bad_credentials", {"username": "", "password": GOOD}),
+    login("a name with a NUL in UTF-8", 400, "bad_text", b'{"username": "a\\u0000b", "password": "x"}'),
+    login("SQL as a name", 401, "bad_credentials", {"username": "' OR '1'='1", "password": GOOD}),
+    login("SQL as a password", 401, "bad_credentials", {"username": "{ada}", "password": "' OR '1'='1"}),
+    login("a name of 512 characters", 401, "bad_credentials", {"username": "a" * 512, "password": GOOD}),
+    login("a name of 513 characters", 400, "invalid_body", {"username": "a" * 513, "password": GOOD}),
+    login("a password of 513 characters", 400, "invalid_body", {"username": "{ada}", "password": "a" * 513}),
+    login("a name in a list", 400, "invalid_body", {"username": ["{ada}"], "password": GOOD}),
+    login("a true password", 400, "invalid_body", {"username": "{ada}", "password": True}),
+    login("no password at all", 400, "invalid_body", {"username": "{ada}"}),
+    login("a second factor", 400, "unknown_field", {"username": "{ada}", "password": GOOD, "otp": "1"}),
+    login("a life time", 400, "unknown_field", {"username": "{ada}", "password": GOOD, "ttl": 10**9}),
+    # Guests and log-out take nothing
+    post("a guest with a name", 400, "unknown_field", "auth/guest", {"username": "ada"}, who="anon"),
+    post("a guest with a list", 400, "invalid_body", "auth/guest", [], who="anon"),
+    post("somebody else's token to revoke", 400, "unknown_field", "auth/logout", {"token": "abc"}),
+    post("all tokens to revoke", 400, "unknown_field", "auth/logout", {"all": True}),
+)
