@@ -1,13 +1,13 @@
 """PURE: folds finished matches into standings and log entries.
 
-The live catch-up and the rebuild both go through `fold`, so they differ only in where they read
-and write. `Entry.line` and `Standing.line` are the bytes by which the two are compared.
+The live catch-up and the rebuild both go through a `Ledger`, so they differ only in where they
+read and write.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 import msgspec
@@ -49,6 +49,13 @@ class Finished(Protocol):
         """The instant of its end."""
 
 
+class Position(NamedTuple):
+    """Where a match stands in the order of application: by the transaction that ended it."""
+
+    ended_xid: int
+    match_id: UUID
+
+
 class Unratable(Exception):
     """A match says that it is rated, and cannot be: somebody must look, nothing is skipped."""
 
@@ -66,10 +73,6 @@ class Standing(msgspec.Struct, frozen=True):
     draws: int
     losses: int
     last_at_ms: int | None
-
-    def line(self, *, pool: str, player: UUID) -> bytes:
-        """Return the standing's canonical bytes."""
-        return msgspec.json.encode([pool, player.hex, self])
 
 
 NOBODY = Standing(glicko2.NEWCOMER, 0, 0, 0, 0, None)
@@ -98,7 +101,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     after: Glicko
 
     def line(self) -> bytes:
-        """Return the entry's canonical bytes."""
+        """Return the entry's canonical bytes, by which a rebuild compares it."""
         return msgspec.json.encode(self)
 
 
@@ -107,6 +110,24 @@ class Step(msgspec.Struct, frozen=True):
 
     entries: tuple[Entry, ...]
     standings: tuple[Standing, ...]
+
+
+class Ledger:
+    """Every pool's standings and last number, as far as somebody has loaded or folded them."""
+
+    def __init__(self) -> None:
+        self.standings: dict[str, dict[UUID, Standing]] = {}
+        self.last_seq: dict[str, int] = {}
+
+    def apply(self, match: Finished) -> tuple[Entry, ...]:
+        """Fold the match in and return its entries; raises `Unratable` and changes nothing then."""
+        pool = pool_key(match)
+        held = self.standings.setdefault(pool, {})
+        step = fold(match, held, last_seq=self.last_seq.get(pool, 0))
+        for entry, standing in zip(step.entries, step.standings, strict=True):
+            held[entry.player] = standing
+        self.last_seq[pool] = step.entries[-1].seq
+        return step.entries
 
 
 def pool_key(match: Finished) -> str:
@@ -124,7 +145,7 @@ def fold(match: Finished, standings: Mapping[UUID, Standing], *, last_seq: int) 
     last used number. Raises `Unratable`.
     """
     pool = pool_key(match)
-    players = _players(match)
+    players = players_of(match)
     before = [standings.get(player, NOBODY) for player in players]
     entrants = [
         glicko2.Entrant(standing.glicko, _idle_ms(standing, match.ended_at_ms), place)
@@ -152,8 +173,8 @@ def fold(match: Finished, standings: Mapping[UUID, Standing], *, last_seq: int) 
     return Step(entries, moved)
 
 
-def _players(match: Finished) -> tuple[UUID, ...]:
-    """The seats' players; raises `Unratable` where the match is not a contest of several."""
+def players_of(match: Finished) -> tuple[UUID, ...]:
+    """Return the seats' players; raises `Unratable` where the match is not a contest of several."""
     try:
         players = tuple(UUID(hex=player) for player in match.players)
     except ValueError as error:

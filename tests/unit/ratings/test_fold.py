@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from ratings.fold import NOBODY, Standing, Unratable, fold
+from ratings.fold import Ledger, Standing, Unratable, fold
 from ratings.glicko2 import Glicko
 
 ANN, BEN, CAT, DAN = (UUID(int=n) for n in range(1, 5))
@@ -110,13 +110,6 @@ class TestStandings:
 
         assert (ann.last_at_ms, ben.last_at_ms) == (1_000_500, 1_000_000)
 
-    def test_have_one_spelling(self) -> None:
-        assert NOBODY.line(pool="p-blitz", player=ANN) == (
-            b'["p-blitz","00000000000000000000000000000001",'
-            b'{"glicko":{"rating":"1500.000000","rd":"350.000000","vol":"0.060000000"},'
-            b'"games":0,"wins":0,"draws":0,"losses":0,"last_at_ms":null}]'
-        )
-
 
 class TestRefusal:
     @pytest.mark.parametrize(
@@ -133,3 +126,39 @@ class TestRefusal:
     def test_names_the_match_that_cannot_be_rated(self, match: Match) -> None:
         with pytest.raises(Unratable, match="00000000-0000-0000-0000-000000000063"):
             fold(match, {}, last_seq=0)
+
+
+class TestLedger:
+    def test_goes_on_from_match_to_match(self) -> None:
+        ledger = Ledger()
+
+        ledger.apply(Match())
+        second = ledger.apply(replace(Match(), places=(2, 1), ended_at_ms=1_060_000))
+
+        assert [entry.seq for entry in second] == [3, 4]
+        assert [entry.before.rating for entry in second] == [
+            Decimal("1662.310894"),
+            Decimal("1337.689106"),
+        ]
+        assert [entry.idle_ms for entry in second] == [60_000, 60_000]
+        assert ledger.standings["xqmj-32-2p-blitz"][ANN].games == 2
+
+    def test_keeps_pools_apart(self) -> None:
+        ledger = Ledger()
+
+        ledger.apply(Match())
+        other = ledger.apply(replace(Match(), control="1+1"))
+
+        assert [(entry.pool, entry.seq) for entry in other] == [
+            ("xqmj-32-2p-bullet", 1),
+            ("xqmj-32-2p-bullet", 2),
+        ]
+        assert other[0].before.rating == Decimal(1500)
+
+    def test_changes_nothing_where_a_match_cannot_be_rated(self) -> None:
+        ledger = Ledger()
+
+        with pytest.raises(Unratable):
+            ledger.apply(replace(Match(), places=(1,)))
+
+        assert ledger.apply(Match())[0].seq == 1

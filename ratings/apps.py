@@ -1,0 +1,10 @@
+"""The application as Django sees it."""
+
+from django.apps import AppConfig
+
+
+class RatingsConfig(AppConfig):
+    """Ratings of finished matches."""
+
+    name = "ratings"
+    verbose_name = "ratings"
