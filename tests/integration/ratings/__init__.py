@@ -1,0 +1,1 @@
+"""Tests: ratings, against PostgreSQL."""
