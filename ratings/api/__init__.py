@@ -1,0 +1,1 @@
+"""Ratings over REST: public facts, read only."""
