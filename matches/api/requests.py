@@ -28,6 +28,7 @@ _READ_HEADERS = (
     "CONTENT_TYPE",
 )
 _KEY = re.compile(r"[\x21-\x7e]{1,64}\Z")
+_INTEGER = re.compile(r"(0|-?[1-9][0-9]{0,17})\Z", re.ASCII)
 _JSON_RANGES = frozenset({"*/*", "application/*", "application/json"})
 _CHARSETS = frozenset({"utf-8", "utf8"})
 
@@ -116,9 +117,10 @@ def read_query(request: HttpRequest, kind: type[T]) -> T:
     for name, values in request.GET.lists():
         if len(values) != 1:
             raise Problem("invalid_parameter", "A parameter stands in the query more than once.")
-        found[name] = values[0]
+        # Only plain digits are a number: 1e3, 0x10 or a full-width digit are not.
+        found[name] = int(values[0]) if _INTEGER.match(values[0]) else values[0]
     try:
-        return msgspec.convert(found, kind, strict=False)
+        return msgspec.convert(found, kind)
     except msgspec.ValidationError as error:
         text = str(error)
         if text.startswith("Object contains unknown field"):

@@ -53,7 +53,7 @@ CASES: tuple[Bad, ...] = (
     post("nothing", 400, "invalid_body", ACT, {}, who="mover"),
     post("no body", 400, "invalid_body", ACT, b"", who="mover"),
     post("no action but a seq", 400, "invalid_body", ACT, {"expected_seq": 3}, who="mover"),
-    post("the action without its wrapper", 400, "invalid_body", ACT, {"type": "win"}, who="mover"),
+    post("the action without its wrapper", 400, "unknown_field", ACT, {"type": "win"}, who="mover"),
     act("null", 400, "invalid_body", None),
     act("a word", 400, "invalid_body", "win"),
     act("a list", 400, "invalid_body", [WIN]),

@@ -1,0 +1,134 @@
+"""Every bad request is refused with its code, and nothing is changed by it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from matches.api.codes import TABLE
+from tests.functional.bad_requests import (
+    Bad,
+    accounts,
+    headers,
+    json_bodies,
+    matches,
+    play,
+    reads,
+)
+from tests.support import api
+from tests.support.api import Answer, InProcess, Player
+
+pytestmark = pytest.mark.django_db
+
+MODULES = (json_bodies, headers, accounts, matches, play, reads)
+CASES = [
+    pytest.param(case, id=f"{module.__name__.rpartition('.')[2]}: {case.name} [{number}]")
+    for module in MODULES
+    for number, case in enumerate(module.CASES)
+]
+
+
+class World:
+    """Players and matches that no bad request may change."""
+
+    def __init__(self) -> None:
+        transport = InProcess()
+        self.ada, self.bob = api.registered(transport), api.registered(transport)
+        self.eve, other = api.registered(transport), api.registered(transport)
+        self.guest = api.guest(transport)
+        self.anon = Player(transport)
+        live = api.begun(self.ada, self.bob)
+        ended = api.begun(self.ada, self.bob)
+        assert self.ada.post(f"matches/{ended}/resign").status == 200
+        hidden = api.created(other, opponent=self.eve.username)
+        view = self.ada.view(live)
+        seats = (self.ada, self.bob)
+        self.mover, self.waiter = seats[view["dealer"]], seats[1 - view["dealer"]]
+        held = self.mover.view(live)["hand"]["sides"][view["dealer"]]["concealed"]
+        tiles = ("rK", "rA", "rE", "rR", "rH", "rC", "rP", "bK", "bA", "bE", "bR", "bH", "bC", "bP")
+        self.names = {
+            "live": live,
+            "open": api.created(self.ada),
+            "kept": api.created(self.ada, opponent=self.bob.username),
+            "rated": api.created(self.ada, rated=True),
+            "paired": api.paired(self.ada, self.bob),
+            "ended": ended,
+            "hidden": hidden,
+            "missing": secrets.token_hex(16),
+            "held": held[0],
+            "absent": next(tile for tile in tiles if tile not in held),
+            "ada": self.ada.username,
+            "ADA": self.ada.username.upper(),
+        }
+        self.kept_alive = [name for name in self.names if len(self.names[name]) == 32]
+
+    def player(self, who: str) -> Player:
+        found: Player = getattr(self, who)
+        return found
+
+    def send(self, bad: Bad) -> Answer:
+        given = {name: self._filled(value) for name, value in bad.headers.items()}
+        if bad.key:
+            given.setdefault("Idempotency-Key", secrets.token_hex(12))
+        return self.player(bad.who).request(
+            bad.method, self._filled(bad.path), body=self._body(bad.body), headers=given
+        )
+
+    def _body(self, body: Any) -> bytes | None:
+        if body is None or isinstance(body, bytes):
+            return body
+        return self._filled(json.dumps(body)).encode()
+
+    def _filled(self, text: str) -> str:
+        for name, value in self.names.items():
+            text = text.replace("{" + name + "}", value)
+        return text
+
+    def facts(self) -> dict[str, Any]:
+        """What a bad request might have changed."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM matches_player")
+            players = cursor.fetchone()
+            cursor.execute("SELECT count(*) FROM knox_authtoken")
+            tokens = cursor.fetchone()
+            cursor.execute("SELECT count(*), sum(version) FROM es.match_head")
+            heads = cursor.fetchone()
+            cursor.execute("SELECT count(*) FROM es.match_event")
+            events = cursor.fetchone()
+        return {"players": players, "tokens": tokens, "heads": heads, "events": events}
+
+
+@pytest.fixture(scope="module")
+def world(servers: object, django_db_blocker: Any) -> Iterator[World]:  # noqa: ARG001
+    with django_db_blocker.unblock():
+        yield World()
+
+
+class TestBadRequest:
+    @pytest.mark.parametrize("bad", CASES)
+    def test_is_refused_and_changes_nothing(self, world: World, bad: Bad) -> None:
+        before = world.facts()
+
+        answer = world.send(bad)
+
+        if bad.method == "HEAD":
+            assert answer.status == bad.status
+        else:
+            assert (answer.status, answer.code) == (bad.status, bad.code), answer.raw[:300]
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.json["type"] == f"/api/v1/errors#{bad.code}"
+            assert answer.json["status"] == bad.status
+        assert world.facts() == before
+
+    def test_is_one_of_three_hundred_at_least(self) -> None:
+        assert len(CASES) >= 300
+
+    def test_has_the_status_of_the_table(self) -> None:
+        for module in MODULES:
+            for case in module.CASES:
+                assert TABLE[case.code].status == case.status, case.name

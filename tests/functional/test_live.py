@@ -1,0 +1,168 @@
+"""The NDJSON stream of a match: the same lines as REST, resumed, woken, and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+
+from matches.live import routing
+from matches.live.streams import MatchStream
+from tests.support.api import Api, InProcess, Player, begun, registered
+
+pytestmark = pytest.mark.django_db
+
+
+def _begun() -> tuple[str, Player, Player]:
+    one, two = registered(InProcess()), registered(InProcess())
+    return begun(one, two), one, two
+
+
+class Stream:
+    """A client of the live process, without a socket."""
+
+    def __init__(self, match_id: str, *, token: str | None = None, query: str = "") -> None:
+        headers = [] if token is None else [(b"authorization", f"Bearer {token}".encode())]
+        path = f"/live/v1/matches/{match_id}/events"
+        self._scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": query.encode(),
+            "headers": headers,
+        }
+        self._talk = ApplicationCommunicator(routing.application, self._scope)
+        self.status = 0
+        self.over = False
+        self._buffer = b""
+
+    async def open(self) -> Stream:
+        await self._talk.send_input({"type": "http.request", "body": b"", "more_body": False})
+        self.status = (await self._talk.receive_output(5))["status"]
+        return self
+
+    async def lines(self, count: int) -> list[dict[str, Any]]:
+        """The next `count` lines, keep-alives left out."""
+        found: list[dict[str, Any]] = []
+        while len(found) < count:
+            line = await self._line()
+            if line:
+                found.append(json.loads(line))
+        return found
+
+    async def rest(self) -> bytes:
+        """Everything until the stream ends."""
+        while not self.over:
+            await self._read()
+        return self._buffer
+
+    async def _line(self) -> bytes:
+        while b"\n" not in self._buffer:
+            await self._read()
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    async def _read(self) -> None:
+        message = await self._talk.receive_output(5)
+        self._buffer += message.get("body", b"")
+        self.over = not message.get("more_body", False)
+
+    async def close(self) -> None:
+        await self._talk.send_input({"type": "http.disconnect"})
+        await self._talk.wait(5)
+
+
+def _watch(stream: Stream, then: Callable[[Stream], Awaitable[None]]) -> None:
+    async def run() -> None:
+        await stream.open()
+        try:
+            await then(stream)
+        finally:
+            await stream.close()
+
+    asyncio.run(run())
+
+
+class TestMatchStream:
+    def test_carries_the_lines_that_the_seat_gets_over_rest(self) -> None:
+        match_id, one, _ = _begun()
+        expected = one.get(f"matches/{match_id}/events?after=0").json["events"]
+
+        async def then(stream: Stream) -> None:
+            assert stream.status == 200
+            assert await stream.lines(len(expected)) == expected
+
+        assert expected[-1]["kind"] == "match.hand_dealt"
+        _watch(Stream(match_id, token=one.token), then)
+
+    def test_shows_a_spectator_no_tiles(self) -> None:
+        match_id, one, two = _begun()
+        public = Api(InProcess()).get(f"matches/{match_id}/events?after=0").json["events"]
+
+        async def then(stream: Stream) -> None:
+            assert await stream.lines(len(public)) == public
+
+        _watch(Stream(match_id), then)
+        assert public[-1]["kind"] == "match.hand_dealt"
+        assert "concealed" not in json.dumps(public)
+        for seat in (one, two):
+            own = seat.get(f"matches/{match_id}/events?after=0").raw
+            assert b'"concealed"' in own
+
+    def test_resumes_after_a_line(self) -> None:
+        match_id, one, _ = _begun()
+        expected = one.get(f"matches/{match_id}/events?after=3").json["events"]
+
+        async def then(stream: Stream) -> None:
+            assert await stream.lines(len(expected)) == expected
+
+        assert [line["seq"] for line in expected] == [4, 5]
+        _watch(Stream(match_id, token=one.token, query="after=3"), then)
+
+    def test_is_woken_by_a_commit_and_ends_with_the_match(self) -> None:
+        match_id, one, two = _begun()
+
+        async def then(stream: Stream) -> None:
+            await stream.lines(5)
+            answer = await asyncio.to_thread(two.post, f"matches/{match_id}/resign")
+            assert answer.status == 200
+            (last,) = await stream.lines(1)
+            assert (last["kind"], last["data"]["reason"]) == ("match.ended", "resignation")
+            assert await stream.rest() == b""
+
+        _watch(Stream(match_id, token=one.token), then)
+
+    @pytest.mark.parametrize(
+        ("match_id", "token", "query", "status"),
+        [
+            ("0190a5a000007000800000000000000f", None, "", 404),
+            ("0190a5a000007000800000000000000f", "unknown", "", 401),
+            ("0190a5a000007000800000000000000f", None, "after=-1", 400),
+            ("0190a5a000007000800000000000000f", None, "after=99999999999", 400),
+            ("nonsense", None, "", 404),
+        ],
+    )
+    def test_refuses_what_it_cannot_serve(
+        self, match_id: str, token: str | None, query: str, status: int
+    ) -> None:
+        async def then(stream: Stream) -> None:
+            assert stream.status == status
+
+        _watch(Stream(match_id, token=token, query=query), then)
+
+    def test_holds_no_more_streams_than_it_may(
+        self, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        match_id, _, _ = _begun()
+        settings.XQMJ_LIVE_STREAMS = 1
+        monkeypatch.setattr(MatchStream, "open_streams", 1)
+
+        async def then(stream: Stream) -> None:
+            assert stream.status == 429
+
+        _watch(Stream(match_id), then)
+        assert MatchStream.open_streams == 1
