@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from matches.audit.export import parsed, rows_of
 from matches.audit.replay import Replayed, replay
 from matches.audit.report import Fault, Report, Wrong
@@ -37,15 +39,21 @@ def verify(record: Mapping[str, Any]) -> Report:
         rows = rows_of(found)
     except Wrong as refused:
         return report(None, [refused.fault], _NOTHING, [])
-    return verify_log(
-        match_id=UUID(found.match_id),
-        version=found.count,
-        head_hash=bytes.fromhex(found.head_hash),
-        rows=rows,
-    )
+    match_id = UUID(found.match_id)
+    head_hash = bytes.fromhex(found.head_hash)
+    finding = examine(match_id=match_id, version=found.count, head_hash=head_hash, rows=rows)
+    return report(match_id, finding.faults, finding.replayed, finding.stampeds)
 
 
-def verify_log(
+class Finding(msgspec.Struct, frozen=True):
+    """What an examination found: faults in the order of events, and how far the log was proven."""
+
+    faults: list[Fault]
+    replayed: Replayed
+    stampeds: list[Stamped]
+
+
+def examine(
     *,
     match_id: UUID,
     version: int,
@@ -53,7 +61,7 @@ def verify_log(
     rows: Sequence[Row],
     secret: bytes | None = None,
     gaps: tuple[Gap, ...] | None = None,
-) -> Report:
+) -> Finding:
     """Prove the raw rows of a match against its head (`version`, `head_hash`).
 
     `secret` is that of a live match, which has not revealed it yet; without it
@@ -71,7 +79,7 @@ def verify_log(
         )
         faults += _of_replay(replayed, cut=len(sound) < len(rows))
     faults += _head(version, head_hash, rows)
-    return report(match_id, sorted(faults, key=_place), replayed, stampeds)
+    return Finding(sorted(faults, key=_place), replayed, stampeds)
 
 
 def _place(fault: Fault) -> float:

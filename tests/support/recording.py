@@ -15,6 +15,9 @@ from uuid import UUID
 import msgspec
 
 from matches.audit.export import export
+from matches.audit.report import Report
+from matches.audit.summary import report
+from matches.audit.verify import examine
 from matches.bots.policies import Greedy, Policy, Uniform
 from matches.domain import match as matches
 from matches.domain.clock import Gap
@@ -218,3 +221,9 @@ def left(seed: int) -> Recorder:
         log.step()
     log.send(ANA, Leave())
     return log
+
+
+def prove(*, match_id: UUID, rows: Sequence[Row], **beside: Any) -> Report:
+    """The report on raw rows: `examine` with its answer summed up."""
+    found = examine(match_id=match_id, rows=rows, **beside)
+    return report(match_id, found.faults, found.replayed, found.stampeds)

@@ -29,8 +29,8 @@ def chosen(hand: Any, legal: Any, policy: Policy | None = None) -> Any:
 
 
 def discards(hand: Any) -> int:
-    """How many tiles lie in the discard rows of a view."""
-    return sum(len(side.get("discards", ())) for side in hand["sides"])
+    """How many discards were made and not won: those that lie there, and those in melds (XM-29)."""
+    return sum(len(side.get("discards", ())) + ("meld" in side) for side in hand["sides"])
 
 
 def table(hand: Any, *, names: tuple[str, str], clocks: tuple[str, str], ink: Ink) -> list[str]:

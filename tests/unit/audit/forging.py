@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from matches.audit.report import Report
-from matches.audit.verify import verify_log
 from matches.eventstore import hashing
 from matches.eventstore.rows import Row
-from tests.support.recording import Recorder
+from tests.support.recording import Recorder, prove
 
 
 def place(log: Recorder, kind: str, *, which: int = 0, actor: int | None = None) -> int:
@@ -46,7 +45,7 @@ def verdict(
     log: Recorder, rows: Sequence[Row], *, version: int | None = None, head: bytes | None = None
 ) -> Report:
     """What is found; the head is the one that fits the rows, unless another is given."""
-    return verify_log(
+    return prove(
         match_id=log.match_id,
         version=len(rows) if version is None else version,
         head_hash=rows[-1].hash if head is None else head,

@@ -15,9 +15,9 @@ import pytest
 
 from matches.audit.export import EVENTS_LIMIT, parsed, rows_of
 from matches.audit.report import CODES, Wrong
-from matches.audit.verify import verify, verify_log
+from matches.audit.verify import verify
 from matches.eventstore import hashing
-from tests.support.recording import Recorder, finished, resigned
+from tests.support.recording import Recorder, finished, prove, resigned
 
 JUNK: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2**31, 2**63, -(2**70), 10**400, 0.5, 1.0, float("nan"),
@@ -121,7 +121,7 @@ class TestMutatedRecord:
             rows = [msgspec.structs.replace(row, seq=seq) for seq, row in enumerate(rows, 1)]
             rows = list(hashing.chain(hashing.GENESIS, match_id, rows))
 
-            report = verify_log(
+            report = prove(
                 match_id=match_id,
                 version=len(rows),
                 head_hash=rows[-1].hash if rows else b"",

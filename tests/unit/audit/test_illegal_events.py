@@ -9,14 +9,13 @@ import msgspec
 import pytest
 
 from matches.audit.report import CODES
-from matches.audit.verify import verify_log
 from matches.domain.clock import Gap
 from matches.domain.commands import Resign
 from matches.domain.deal import commitment
 from matches.domain.events import ClockCredited, Stamped
 from matches.eventstore import codec
 from matches.eventstore.rows import Row
-from tests.support.recording import Recorder, finished
+from tests.support.recording import Recorder, finished, prove
 from tests.support.sitting import ANA, BEN
 from tests.unit.audit.forging import edited, place, rechained, swapped_in, verdict
 
@@ -215,7 +214,7 @@ class TestCommand:
         at = place(log, "match.hand_dealt")
         rows = rechained(log, log.rows[:at])
 
-        report = verify_log(
+        report = prove(
             match_id=log.match_id,
             version=len(rows),
             head_hash=rows[-1].hash,
@@ -314,7 +313,7 @@ class TestCredit:
     def test_of_downtime_that_nobody_recorded_is_found(self, outage: Recorder) -> None:
         at = place(outage, "match.clock_credited")
 
-        report = verify_log(
+        report = prove(
             match_id=outage.match_id,
             version=len(outage.rows),
             head_hash=outage.rows[-1].hash,
@@ -331,7 +330,7 @@ class TestCredit:
         log.advance(5_000)
         log.send(BEN, Resign())
 
-        report = verify_log(
+        report = prove(
             match_id=log.match_id,
             version=len(log.rows),
             head_hash=log.rows[-1].hash,
@@ -347,7 +346,7 @@ class TestCredit:
         log.to_due()
         flag_ms = log.rows[-1].at_ms
 
-        report = verify_log(
+        report = prove(
             match_id=log.match_id,
             version=len(log.rows),
             head_hash=log.rows[-1].hash,
@@ -375,7 +374,7 @@ class TestCredit:
             ),
         ]
 
-        report = verify_log(
+        report = prove(
             match_id=log.match_id,
             version=len(rows),
             head_hash=rows[-1].hash,

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from matches.audit.report import Report
-from matches.audit.verify import verify_log
 from matches.eventstore import codec, hashing
 from matches.eventstore.rows import Row
 from matches.games.protocol import Seat
+from tests.support.recording import prove
 from tests.support.replayer import Logged, Untrue, replay
 from tests.support.roving import Roving
 from tests.support.sitting import MATCH_ID
@@ -44,7 +44,7 @@ def _named(row: Row, effects: int) -> Row:
 
 def verified(roving: Roving, log: Sequence[Logged], *, gaps: bool = True) -> Report:
     rows = written(log)
-    return verify_log(
+    return prove(
         match_id=UUID(bytes=MATCH_ID),
         version=len(rows),
         head_hash=rows[-1].hash,

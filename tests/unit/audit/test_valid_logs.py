@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from matches.audit.report import CHECKS, Report
-from matches.audit.verify import verify, verify_log
+from matches.audit.verify import verify
 from matches.domain.commands import Join, Leave, Ready, Resign
-from tests.support.recording import Recorder, finished, left, resigned
+from tests.support.recording import Recorder, finished, left, prove, resigned
 from tests.support.sitting import ANA, BEN
 
 
@@ -120,7 +120,7 @@ class TestDowntime:
     def test_a_credit_is_proven_against_the_recorded_gaps(self) -> None:
         log = self.outage()
 
-        report = verify_log(
+        report = prove(
             match_id=log.match_id,
             version=len(log.rows),
             head_hash=log.rows[-1].hash,
@@ -137,7 +137,7 @@ class TestLiveMatch:
         log.start()
         log.play(until_hand=3)
 
-        report = verify_log(
+        report = prove(
             match_id=log.match_id,
             version=len(log.rows),
             head_hash=log.rows[-1].hash,
@@ -161,7 +161,7 @@ class TestLiveMatch:
         log = Recorder(8)
         log.start()
 
-        report = verify_log(
+        report = prove(
             match_id=log.match_id,
             version=len(log.rows),
             head_hash=log.rows[-1].hash,
