@@ -60,18 +60,10 @@ def _beginning(log: Sequence[Logged], match_id: bytes, secret: bytes) -> Match:
     if not log or not isinstance(log[0].stamped.event, MatchCreated):
         raise Untrue(1, "no creation")
     event = log[0].stamped.event
-    fields = (
-        "ruleset",
-        "rules_version",
-        "options",
-        "control",
-        "rated",
-        "players",
-        "invited",
-        "sealed",
-        "key_id",
-    )
-    asked: dict[str, Any] = {name: getattr(event, name) for name in fields}
+    follows = {"deal", "flow", "commitment"}
+    asked: dict[str, Any] = {
+        name: getattr(event, name) for name in event.__struct_fields__ if name not in follows
+    }
     try:
         again = matches.create(**asked, secret=secret)
         match = matches.begin(match_id=match_id, created=log[0].stamped, secret=secret)
