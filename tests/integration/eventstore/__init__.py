@@ -1,0 +1,1 @@
+"""Tests of the event store against a real PostgreSQL, as the app's role."""
