@@ -9,8 +9,9 @@ app's role, as in production.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from tests.support import servers as support
 from xqmj_site import environ
+
+REQUIRE_ALL = "XQMJ_REQUIRE_ALL"
+"""Set to 1, slow tests run too, and a test that skips itself has failed: the gate sets it."""
 
 FOLDER = "XQMJ_TEST_FOLDER"
 RUN_PID = "XQMJ_TEST_PID"
@@ -47,13 +51,41 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             support.stop_host(Path(folder))
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave slow tests out unless they are required or asked for by `-m`."""
+    if os.environ.get(REQUIRE_ALL) == "1" or "slow" in config.option.markexpr:
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip into a failure where everything is required."""
+    report = yield
+    if report.skipped and os.environ.get(REQUIRE_ALL) == "1" and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped: {report.longrepr}"
+    return report
+
+
 @pytest.fixture(scope="session")
-def servers() -> support.Servers:
+def servers() -> Iterator[support.Servers]:
     """Start the throw-away servers at first use and point Django's settings at them."""
+    from matches.eventstore import pool
+    from matches.services import heartbeat
+
     worker = os.environ.get("PYTEST_XDIST_WORKER", "master")
     found = support.for_worker(Path(os.environ[FOLDER]), worker, run_pid=int(os.environ[RUN_PID]))
     _point_django_at(found)
-    return found
+    yield found
+    # The servers go before this process does; nothing may be left that looks for them.
+    heartbeat.stop()
+    pool.close()
 
 
 def _point_django_at(found: support.Servers) -> None:
@@ -87,3 +119,16 @@ def _django_db_helper(
     """Open the database to one test: no transaction around it, nothing undone after it."""
     with django_db_blocker.unblock():
         yield
+
+
+@pytest.fixture(scope="module")
+def own_servers() -> Iterator[support.OwnServers]:
+    """Run a migrated PostgreSQL and a Valkey that a test may kill, for one module."""
+    folder = Path(tempfile.mkdtemp(prefix="xqmj-own-"))
+    folder.chmod(0o711)
+    try:
+        with support.running(folder) as (postgres, valkey):
+            support.migrate(postgres, support.OWN_DATABASE)
+            yield support.OwnServers(postgres, valkey)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -2,11 +2,15 @@
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.prod")
-application = get_asgi_application()
+django.setup()
 
-from xqmj_site import checks  # noqa: E402 - needs the settings that the line above loads
+from channels.routing import ProtocolTypeRouter  # noqa: E402 - needs the set-up above
+
+from matches.live import routing  # noqa: E402
+from xqmj_site import checks  # noqa: E402
 
 checks.refuse_unfit_database()
+application = ProtocolTypeRouter({"http": routing.application})

@@ -12,7 +12,7 @@ from asgiref.testing import ApplicationCommunicator
 
 from matches.live import routing
 from matches.live.streams import MatchStream
-from tests.support.api import Api, InProcess, Player, begun, registered
+from tests.support.api import InProcess, Player, begun, guest, registered
 
 pytestmark = pytest.mark.django_db
 
@@ -101,12 +101,13 @@ class TestMatchStream:
 
     def test_shows_a_spectator_no_tiles(self) -> None:
         match_id, one, two = _begun()
-        public = Api(InProcess()).get(f"matches/{match_id}/events?after=0").json["events"]
+        watcher = guest(InProcess())
+        public = watcher.get(f"matches/{match_id}/events?after=0").json["events"]
 
         async def then(stream: Stream) -> None:
             assert await stream.lines(len(public)) == public
 
-        _watch(Stream(match_id), then)
+        _watch(Stream(match_id, token=watcher.token), then)
         assert public[-1]["kind"] == "match.hand_dealt"
         assert "concealed" not in json.dumps(public)
         for seat in (one, two):
@@ -139,7 +140,8 @@ class TestMatchStream:
     @pytest.mark.parametrize(
         ("match_id", "token", "query", "status"),
         [
-            ("0190a5a000007000800000000000000f", None, "", 404),
+            ("0190a5a000007000800000000000000f", "known", "", 404),
+            ("0190a5a000007000800000000000000f", None, "", 401),
             ("0190a5a000007000800000000000000f", "unknown", "", 401),
             ("0190a5a000007000800000000000000f", None, "after=-1", 400),
             ("0190a5a000007000800000000000000f", None, "after=99999999999", 400),
@@ -149,6 +151,9 @@ class TestMatchStream:
     def test_refuses_what_it_cannot_serve(
         self, match_id: str, token: str | None, query: str, status: int
     ) -> None:
+        if token == "known":
+            token = guest(InProcess()).token
+
         async def then(stream: Stream) -> None:
             assert stream.status == status
 

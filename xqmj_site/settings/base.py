@@ -105,14 +105,16 @@ def databases(app_url: str, owner_url: str) -> dict[str, dict[str, Any]]:
 
 
 # --- Processes --------------------------------------------------------------------------------
-XQMJ_IS_WEB = environ.text("XQMJ_ROLE", "none") in {"web", "live"}
-"""This process answers players: while it lives the service can be reached, and it says so."""
+XQMJ_IS_WEB = environ.text("XQMJ_ROLE", "none") == "web"
+"""This process takes commands: while it lives players can move, and it says so (docs/adr/0003)."""
 XQMJ_POOL_SIZE = environ.number("XQMJ_POOL_SIZE", 10)
 """Connections to the log, at most, of one process."""
 XQMJ_CACHE_MATCHES = environ.number("XQMJ_CACHE_MATCHES", 1024)
 """Folded matches that one process remembers."""
 XQMJ_LONGPOLL_WAITERS = environ.number("XQMJ_LONGPOLL_WAITERS", 16)
 """Long polls that may wait in one process: half of its threads (docs/adr/0011)."""
+XQMJ_LIVE_STREAMS = environ.number("XQMJ_LIVE_STREAMS", 2000)
+"""Streams that one live process holds."""
 XQMJ_SWEEP_THREADS = environ.number("XQMJ_SWEEP_THREADS", 4)
 """Matches that a worker's sweep settles at the same time."""
 XQMJ_NUDGE_WITHIN_MS = environ.number("XQMJ_NUDGE_WITHIN_MS", 0)

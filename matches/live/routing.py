@@ -1,0 +1,29 @@
+"""The addresses of the live process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from channels.consumer import AsyncConsumer
+from channels.routing import URLRouter
+from django.urls import path, re_path
+
+from matches.live.streams import Health, MatchStream, Nothing
+
+PREFIX = "live/v1"
+_ID = "[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
+
+
+def _routed(consumer: type[AsyncConsumer]) -> Any:
+    # Channels hands out ASGI applications where Django's path() expects views.
+    return consumer.as_asgi()
+
+
+application = URLRouter(
+    [
+        path(f"{PREFIX}/health", _routed(Health)),
+        re_path(rf"^{PREFIX}/matches/(?P<match_id>{_ID})/events$", _routed(MatchStream)),
+        re_path(r"", _routed(Nothing)),
+    ]
+)
+"""Everything below /live/v1/; all else is 404."""
