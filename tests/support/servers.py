@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from xqmj_site.devstack import keyring, processes
 from xqmj_site.devstack.postgres import PostgresServer
@@ -27,6 +28,7 @@ from xqmj_site.devstack.valkey import ValkeyServer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEMPLATE = "xqmj_template"
+OWN_DATABASE = "xqmj"
 READY_TIMEOUT_S = 120
 
 
@@ -51,6 +53,18 @@ class Servers:
             "REDIS_URL": self.redis_url,
             "BROKER_URL": self.broker_url,
         }
+
+
+class OwnServers(NamedTuple):
+    """A PostgreSQL and a Valkey of a test's own, which it may stop, kill and start again."""
+
+    postgres: PostgresServer
+    valkey: ValkeyServer
+
+    @property
+    def addresses(self) -> Servers:
+        """Return their addresses, which stay the same over a restart."""
+        return addresses(self.postgres, self.valkey, OWN_DATABASE, 0)
 
 
 def migrate(postgres: PostgresServer, database: str) -> None:
