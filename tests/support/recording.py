@@ -8,7 +8,7 @@ that only the test moves.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -42,12 +42,16 @@ class Recorder:
         control: str = "3+2",
         rated: bool = True,
         options: dict[str, str | int | bool] | None = None,
+        match_id: UUID | None = None,
+        begin_ms: int = BEGIN_MS,
+        seal: Callable[[bytes, UUID], tuple[str, str]] = lambda *_: ("c2VhbGVk", "t1"),
     ) -> None:
         chance = random.Random(seed)
         self.chance = chance
-        self.match_id = UUID(bytes=chance.randbytes(16))
+        self.match_id = match_id or UUID(bytes=chance.randbytes(16))
         self.secret = chance.randbytes(32)
-        self.now_ms = BEGIN_MS
+        self.now_ms = begin_ms
+        sealed, key_id = seal(self.secret, self.match_id)
         created = matches.create(
             ruleset="xqmj-32-2p",
             rules_version=1,
@@ -57,8 +61,8 @@ class Recorder:
             players=(ANA, None),
             invited=None,
             secret=self.secret,
-            sealed="c2VhbGVk",
-            key_id="t1",
+            sealed=sealed,
+            key_id=key_id,
         )
         first = Stamped(created, self.now_ms, None)
         self.match: Match = matches.begin(
@@ -203,9 +207,9 @@ def finished(seed: int, **setup: Any) -> Recorder:
     return log
 
 
-def resigned(seed: int) -> Recorder:
+def resigned(seed: int, **setup: Any) -> Recorder:
     """A match that a seat gave up in the second hand."""
-    log = Recorder(seed)
+    log = Recorder(seed, **setup)
     log.start()
     log.play(until_hand=2)
     log.advance(10)
