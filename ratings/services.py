@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from ratings import source
 from ratings.fold import Entry, Ledger, Position, Unratable, players_of, pool_key
+from ratings.glicko2 import Glicko
 from ratings.models import CatchUp, Rating, RatingEvent
 
 BATCH = 200
@@ -31,6 +32,23 @@ PROJECTED = (
 )
 """The columns of `Rating` that a match moves."""
 
+_LAST = """
+SELECT pair.pool, pair.player, last.after_rating, last.after_rd, last.after_vol
+  FROM unnest(%s::text[], %s::uuid[]) AS pair (pool, player)
+ CROSS JOIN LATERAL (
+       SELECT e.after_rating, e.after_rd, e.after_vol FROM ratings_ratingevent e
+        WHERE e.player = pair.player AND e.pool = pair.pool ORDER BY e.seq DESC LIMIT 1
+       ) AS last
+"""
+"""The last word of the log on each player in each pool, by index."""
+
+
+class Drift(Exception):
+    """The projection is not what the log says, so nothing more may be logged upon it.
+
+    `manage.py rebuild_ratings` writes it anew.
+    """
+
 
 def apply_finished(*, limit: int = A_CALL) -> int:
     """Rate the finished matches that are not rated yet, and return how many this call rated.
@@ -38,7 +56,7 @@ def apply_finished(*, limit: int = A_CALL) -> int:
     Safe to run as often and in as many processes as one likes: the row of `CatchUp` lets one of
     them work, the others return at once; who dies in the middle leaves nothing behind. Raises
     `Unratable` after the last match before one that cannot be rated, and stays there: to skip it
-    would be to lose it silently.
+    would be to lose it silently. Raises `Drift`.
     """
     done = 0
     while done < limit:
@@ -111,16 +129,27 @@ def step(last: Position | None, match: source.Ended) -> Position:
 
 
 def _loaded(matches: Sequence[source.Ended]) -> Ledger:
-    """What is held of the matches' players and pools."""
+    """What is held of the matches' players and pools; raises `Drift`."""
     ledger = Ledger()
-    keys = {pool_key(match) for match in matches}
-    players = {player for match in matches for player in players_of(match)}
-    for rating in Rating.objects.filter(pool__in=keys, player__in=players):
+    pairs = {(pool_key(match), player) for match in matches for player in players_of(match)}
+    pools, players = {pool for pool, _ in pairs}, {player for _, player in pairs}
+    for rating in Rating.objects.filter(pool__in=pools, player__in=players):
         ledger.standings.setdefault(rating.pool, {})[rating.player] = rating.standing
-    for key in keys:
-        log = RatingEvent.objects.filter(pool=key).order_by("-seq")
-        ledger.last_seq[key] = log.values_list("seq", flat=True).first() or 0
+    _check_against_log(ledger, sorted(pairs))
+    for pool in pools:
+        log = RatingEvent.objects.filter(pool=pool).order_by("-seq")
+        ledger.last_seq[pool] = log.values_list("seq", flat=True).first() or 0
     return ledger
+
+
+def _check_against_log(ledger: Ledger, pairs: Sequence[tuple[str, UUID]]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_LAST, [[pool for pool, _ in pairs], [player for _, player in pairs]])
+        last = {(pool, player): Glicko(*after) for pool, player, *after in cursor.fetchall()}
+    for pool, player in pairs:
+        standing = ledger.standings.get(pool, {}).get(player)
+        if last.get((pool, player)) != (standing and standing.glicko):
+            raise Drift(f"{player} in {pool}: the ratings are not what the log says")
 
 
 def _project(ledger: Ledger, moved: set[tuple[str, UUID]]) -> None:

@@ -157,8 +157,8 @@ class TestApplyFinished:
         with CaptureQueriesContext(connection) as statements:
             services.apply_finished()
 
-        # Peek, BEGIN, lock, two reads, three writes, COMMIT.
-        assert len(statements) == 9
+        # Peek, BEGIN, lock, three reads, three writes, COMMIT.
+        assert len(statements) == 10
 
 
 class TestObstacle:
@@ -192,6 +192,31 @@ class TestObstacle:
             services.apply_finished()
 
         assert log() == []
+
+
+class TestDrift:
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            lambda: Rating.objects.filter(player=ANN).delete(),
+            lambda: Rating.objects.filter(player=ANN).update(rating=2000),
+            lambda: Rating.objects.filter(player=ANN).update(rd=50),
+            lambda: Rating.objects.filter(player=ANN).update(vol="0.07"),
+            lambda: Rating.objects.filter(player=BEN).update(player=CAT),
+        ],
+    )
+    def test_of_the_ratings_from_the_log_lets_nothing_be_logged(
+        self, matches: FakeQueries, damage: Callable[[], object]
+    ) -> None:
+        matches.finish(ANN, BEN)
+        services.apply_finished()
+        matches.finish(ANN, CAT)
+        damage()
+
+        with pytest.raises(services.Drift):
+            services.apply_finished()
+
+        assert [row[1] for row in log()] == [1, 2]
 
 
 class TestExactlyOnce:
