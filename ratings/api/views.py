@@ -115,7 +115,8 @@ def _answer(shape: type[shapes.Fields], **value: Any) -> Response:
 
 def _query(request: Request, kind: type[shapes.Fields]) -> dict[str, Any]:
     """The query's parameters; raises UnknownParameter and InvalidParameter."""
-    asked = kind(data=request.query_params)
+    # A plain dict: of a QueryDict DRF would take an empty text for a missing one.
+    asked = kind(data=request.query_params.dict())
     for name, values in request.query_params.lists():
         if name not in asked.fields:
             raise UnknownParameter(f"There is no parameter {name!r} here.")
