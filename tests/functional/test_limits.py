@@ -1,0 +1,241 @@
+"""How often one may ask, and what is answered while a server beside ours is away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import redis
+from django.db import OperationalError
+
+from matches.api import health, throttling
+from matches.api.throttling import Throttle
+from matches.eventstore import pool
+from matches.eventstore.pool import Unavailable
+from matches.services import accounts, tokens
+from tests.support import api
+from tests.support.api import Api, InProcess, Player
+
+pytestmark = pytest.mark.django_db
+
+# Some tests only ask for the documented limits, or for a server to be away.
+# ruff: noqa: ARG002
+
+
+@pytest.fixture
+def limited(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Settings with the documented limits, and a process that has counted nothing yet."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        for key in client.scan_iter("xqmj:throttle:*"):
+            client.delete(key)
+    settings.XQMJ_THROTTLES = {}
+    fresh = Throttle()
+    monkeypatch.setattr(throttling.throttle, "_leases", fresh._leases)
+    monkeypatch.setattr(throttling.throttle, "_scripts", fresh._scripts)
+    monkeypatch.setattr(throttling.throttle, "_broken_until", 0.0)
+    return settings
+
+
+LOGIN = {"username": "nobody-at-all", "password": "x" * 12}
+
+
+class TestLimit:
+    def test_of_log_ins_is_ten_a_minute(self, limited: Any) -> None:
+        answers = [Api(InProcess()).post("auth/login", LOGIN) for _ in range(11)]
+
+        assert [answer.status for answer in answers] == [401] * 10 + [429]
+        assert answers[-1].code == "too_many_requests"
+        assert 1 <= int(answers[-1].headers["retry-after"]) <= 60
+
+    def test_of_log_ins_counts_a_name_wherever_it_is_tried_from(self, limited: Any) -> None:
+        limited.XQMJ_NUM_PROXIES = 1
+
+        def tried(n: int) -> str | None:
+            return (
+                Api(InProcess())
+                .request(
+                    "POST",
+                    "auth/login",
+                    body=b'{"username": "Victim", "password": "xxxxxxxxxxxx"}',
+                    headers={"Idempotency-Key": f"{n}", "X-Forwarded-For": f"10.0.0.{n}"},
+                )
+                .code
+            )
+
+        codes = [tried(n) for n in range(11)]
+
+        assert codes == ["bad_credentials"] * 10 + ["too_many_requests"]
+
+    def test_is_not_dodged_by_a_made_up_address(self, limited: Any) -> None:
+        def tried(n: int) -> int:
+            headers = {"Idempotency-Key": f"{n}", "X-Forwarded-For": f"10.0.0.{n}"}
+            return Api(InProcess()).request("POST", "auth/guest", headers=headers).status
+
+        assert [tried(n) for n in range(11)] == [201] * 10 + [429]
+
+    def test_of_matches_is_sixty_a_minute(self, limited: Any) -> None:
+        ada = api.registered(InProcess())
+        body = {"ruleset": "none", "control": "3+2"}
+
+        answers = [ada.post("matches", body).status for _ in range(61)]
+
+        assert answers == [400] * 60 + [429]
+
+    def test_is_each_accounts_own(self, limited: Any) -> None:
+        limited.XQMJ_THROTTLES = {"read": "2/60"}
+        ada, bob = api.registered(InProcess()), api.registered(InProcess())
+
+        assert [ada.get("me").status for _ in range(3)] == [200, 200, 429]
+        assert bob.get("me").status == 200
+
+    def test_of_moves_is_six_hundred_a_minute(self, limited: Any) -> None:
+        ada = api.registered(InProcess())
+
+        answers = {ada.post(f"matches/{'0' * 32}/leave").status for _ in range(600)}
+
+        assert answers == {404}
+        assert ada.post(f"matches/{'0' * 32}/leave").status == 429
+
+    def test_does_not_hold_for_whoever_watches_the_server(self, limited: Any) -> None:
+        limited.XQMJ_THROTTLES = {"address": "2/60"}
+
+        assert {Api(InProcess()).get("health").status for _ in range(9)} == {200}
+
+
+class TestWithoutValkey:
+    @pytest.fixture(autouse=True)
+    def away(self, limited: Any) -> None:
+        limited.REDIS_URL = "redis://127.0.0.1:1/0"
+
+    def test_play_goes_on(self, limited: Any) -> None:
+        limited.XQMJ_THROTTLES = {"play": "50/60", "read": "50/60"}
+        body = accounts.guest(), accounts.guest()
+        ada, bob = (Player(InProcess(), session.token) for session in body)
+
+        match_id = api.begun(ada, bob)
+
+        assert ada.view(match_id)["phase"] == "playing"
+
+    @pytest.mark.parametrize("path", ["auth/login", "auth/register", "auth/guest"])
+    def test_nobody_enters(self, path: str) -> None:
+        answer = Api(InProcess()).post(path, LOGIN)
+
+        assert (answer.status, answer.code) == (503, "throttle_unavailable")
+        assert answer.headers["retry-after"] == "5"
+
+    def test_readiness_says_so_and_serves_on(self) -> None:
+        health._found.forget()
+
+        answer = Api(InProcess()).get("readiness").json
+
+        assert answer["ready"]
+        assert {"name": "valkey", "ok": False, "required": False, "found": "away"} in answer[
+            "facts"
+        ]
+
+
+class TestWithoutDatabase:
+    @pytest.fixture
+    def seat(self) -> tuple[Player, str]:
+        ada, bob = api.registered(InProcess()), api.registered(InProcess())
+        return ada, api.begun(ada, bob)
+
+    @pytest.fixture
+    def away(self, seat: tuple[Player, str], monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*_args: Any, **_kwargs: Any) -> Any:
+            raise Unavailable
+
+        monkeypatch.setattr(pool, "run", refuse)
+        tokens.forget_all()
+
+    @pytest.mark.parametrize(
+        ("method", "path"),
+        [
+            ("GET", "matches/{id}"),
+            ("GET", "matches/{id}/events"),
+            ("GET", "matches/{id}/replay"),
+            ("GET", "matches/{id}/export"),
+            ("GET", "matches"),
+            ("GET", "me"),
+            ("GET", "players/somebody"),
+            ("POST", "matches/{id}/act"),
+            ("POST", "matches/{id}/resign"),
+            ("POST", "matches"),
+        ],
+    )
+    def test_is_answered_with_when_to_retry(
+        self, seat: tuple[Player, str], away: None, method: str, path: str
+    ) -> None:
+        ada, match_id = seat
+        body = b'{"action": {"type": "win"}}' if method == "POST" else None
+
+        answer = ada.request(
+            method, path.replace("{id}", match_id), body=body, headers={"Idempotency-Key": "k"}
+        )
+
+        assert (answer.status, answer.code) == (503, "unavailable")
+        assert answer.headers["retry-after"] == "1"
+
+    @pytest.mark.parametrize("path", ["auth/login", "auth/register", "auth/guest", "auth/logout"])
+    def test_is_answered_so_by_the_tables_of_django_too(
+        self, path: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ada = api.registered(InProcess())
+
+        def refuse(*_args: Any, **_kwargs: Any) -> Any:
+            raise OperationalError("server closed the connection unexpectedly")
+
+        monkeypatch.setattr("matches.services.idempotency.WriteKey.objects.filter", refuse)
+        answer = ada.post(path, LOGIN if path in ("auth/login", "auth/register") else {})
+
+        assert (answer.status, answer.code) == (503, "unavailable")
+
+    def test_leaves_liveness_alone_and_ends_readiness(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_args: Any, **_kwargs: Any) -> Any:
+            raise OperationalError("no")
+
+        monkeypatch.setattr(health.checks, "faults", refuse)
+        health._found.forget()
+
+        answer = Api(InProcess()).get("readiness")
+        health._found.forget()
+
+        assert (answer.status, answer.json["ready"]) == (503, False)
+        assert Api(InProcess()).get("health").status == 200
+
+
+class TestMistake:
+    def test_of_ours_tells_nothing_of_itself(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_args: Any, **_kwargs: Any) -> Any:
+            raise RuntimeError("SELECT secret FROM es.match_event")
+
+        monkeypatch.setattr("matches.api.accounts.queries.player_by_username", fail)
+        one = Api(InProcess()).get("players/ada")
+        other = Api(InProcess()).get("players/bob")
+
+        assert (one.status, one.code) == (500, "internal_error")
+        assert (
+            one.raw
+            == other.raw
+            == (
+                b'{"type":"/api/v1/errors#internal_error","title":"Internal error","status":500,'
+                b'"code":"internal_error",'
+                b'"detail":"The server made a mistake. Nothing is known to have changed."}'
+            )
+        )
+
+
+class TestPages:
+    """What Django itself refuses, outside the API."""
+
+    def test_are_missed_in_json(self) -> None:
+        answer = Api(InProcess()).get("/no/such/page")
+
+        assert (answer.status, answer.code) == (404, "not_found")
+
+    def test_of_another_host_are_refused_in_json(self) -> None:
+        answer = Api(InProcess()).get("/admin/", Host="evil.example")
+
+        assert (answer.status, answer.code) == (400, "bad_host")
