@@ -9,7 +9,7 @@ import msgspec
 
 CHECKS: Mapping[str, str] = {
     "format": "the record is of a known format and version",
-    "sequence": "events are numbered 1, 2, 3 … without a gap",
+    "sequence": "events are numbered 1, 2, 3 and so on without a gap",
     "chain": "each hash follows from the event and from the hash before it",
     "head": "the head holds the number and the hash of the last event",
     "commitment": "the revealed secret is the one that was committed to",

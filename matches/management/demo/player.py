@@ -39,7 +39,7 @@ class Player:
     def register(self) -> None:
         """Make an account under the player's name, with a password nobody will know."""
         body = {"username": self.name, "password": secrets.token_urlsafe(24)}
-        answer = self.client.post("/api/v1/register", body)
+        answer = self.client.post("/api/v1/auth/register", body)
         self.client.token = answer["token"]
         self.id = answer["player"]["id"]
 
@@ -76,7 +76,7 @@ class Player:
         waiting = match["phase"] in ("readying", "intermission") and not match["ready"][self.seat]
         if match["legal"]:
             action = xqmj.chosen(match["hand"], match["legal"])
-            self._post("actions", {"action": action, "expected_seq": self.sight["seq"]})
+            self._post("act", {"action": action, "expected_seq": self.sight["seq"]})
         elif waiting and match["hand_no"] == 0:
             self._post("ready", {"nonce": secrets.token_hex(16)})
         elif waiting and match["hand_no"] < xqmj.HANDS:

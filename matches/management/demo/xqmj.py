@@ -58,6 +58,38 @@ def result(hand: Any, names: tuple[str, str]) -> str:
     return f"{names[ended.winner]} wins {ended.points} ({how}: {lines})"
 
 
+def score_table(match: Any, names: tuple[str, str]) -> list[str]:
+    r"""The points of every hand and seat, with the dealers: they alternate (XM-13).
+
+    >>> won = {"how": "self_draw", "winner": 1, "points": [0, 4]}
+    >>> void = {"how": "void", "winner": None, "points": [0, 0]}
+    >>> match = {"outcomes": [won, void], "dealer": 1, "hand_no": 2, "scores": [0, 4]}
+    >>> print(*score_table(match, ("ana", "ben")), sep="\n")
+    hand         1     2 total
+    dealer     ana   ben
+    ana          -  void     0
+    ben          4  void     4
+    """
+    outcomes = match["outcomes"]
+    numbers = range(1, len(outcomes) + 1)
+    dealers = [names[(match["dealer"] + match["hand_no"] - number) % 2] for number in numbers]
+    rows = [("hand", [*map(str, numbers), "total"]), ("dealer", dealers)]
+    for seat, name in enumerate(names):
+        points = [_points(outcome, seat) for outcome in outcomes]
+        rows.append((name, [*points, str(match["scores"][seat])]))
+    return [f"{head:<8}" + "".join(_cell(cell) for cell in cells) for head, cells in rows]
+
+
+def _points(outcome: Any, seat: int) -> str:
+    if outcome["winner"] is None:
+        return "void"
+    return str(outcome["points"][seat]) if outcome["winner"] == seat else "-"
+
+
+def _cell(text: str) -> str:
+    return f"{text:>6.6}"
+
+
 def _held(side: Side, ink: Ink) -> str:
     meld = "" if side.meld is None else "".join(ink.tile(tile) for tile in side.meld.tiles)
     if side.concealed is None:
