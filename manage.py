@@ -4,13 +4,15 @@
 import os
 import sys
 
+from xqmj_site.devstack import environment
+
+DEVELOPMENT = "xqmj_site.settings.dev"
+
 
 def main() -> None:
-    """Adopt the running development servers, if any, and hand over to Django."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.dev")
-    from xqmj_site.devstack import environment
-
-    environment.adopt()
+    """Adopt the running development servers, if it is development, and hand over to Django."""
+    if os.environ.setdefault("DJANGO_SETTINGS_MODULE", DEVELOPMENT) == DEVELOPMENT:
+        environment.adopt()
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

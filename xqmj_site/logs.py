@@ -109,5 +109,9 @@ def configure(*, form: str, level: str) -> dict[str, Any]:
             # A client's mistake is the client's: it is counted, not logged as a warning each.
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "ERROR"},
+            # Three lines a second about a sweep that found nothing.
+            "celery.beat": {"level": "WARNING"},
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
         },
     }

@@ -87,12 +87,13 @@ class TestPublicNames:
 def floats(tree: ast.Module) -> Iterator[ast.expr]:
     """Find float literals, `float`, `round` and true division: money and time are whole here."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, float | complex):
-            yield node
-        elif isinstance(node, ast.Name) and node.id in {"float", "round", "complex"}:
-            yield node
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            yield node
+        match node:
+            case ast.Constant(value=float() | complex()):
+                yield node
+            case ast.Name(id="float" | "round" | "complex"):
+                yield node
+            case ast.BinOp(op=ast.Div()):
+                yield node
 
 
 class TestPureMiddle:

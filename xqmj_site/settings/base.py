@@ -222,17 +222,26 @@ CELERY_TASK_TIME_LIMIT = 30
 CELERY_BROKER_CONNECTION_RETRY = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "visibility_timeout": 120,
-    "socket_timeout": 5,
-    "socket_connect_timeout": 2,
-    "socket_keepalive": True,
-}
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_DEFAULT_QUEUE = "xqmj"
 CELERY_TIMEZONE = "UTC"
+
+
+def broker_options(url: str) -> dict[str, Any]:
+    """Return what a connection to this broker is made with: AMQP knows none of Redis's options."""
+    if not url.startswith(("redis:", "rediss:", "redis+socket:")):
+        return {}
+    return {
+        # A task that a lost worker held comes back after so long; late tasks change nothing.
+        "visibility_timeout": 120,
+        "socket_timeout": 5,
+        "socket_connect_timeout": 2,
+        "socket_keepalive": True,
+    }
+
+
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "matches.sweep", "schedule": 1.0, "options": {"expires": 1}},
     "apply-finished": {

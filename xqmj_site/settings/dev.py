@@ -5,7 +5,7 @@ import secrets
 
 from xqmj_site import environ, logs
 from xqmj_site.settings.base import *
-from xqmj_site.settings.base import caches, databases
+from xqmj_site.settings.base import broker_options, caches, databases
 
 DEBUG = environ.flag("DEBUG", default=False)
 # A command beside no running `make up` has no key of its own: nothing it signs outlives it.
@@ -19,6 +19,7 @@ REDIS_URL = environ.text("REDIS_URL", "redis://127.0.0.1:6379/0")
 CACHES = caches(REDIS_URL)
 BROKER_URL = environ.text("BROKER_URL", REDIS_URL)
 CELERY_BROKER_URL = BROKER_URL
+CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(BROKER_URL)
 if "XQMJ_SEAL_KEYS" in os.environ:
     XQMJ_SEAL_KEYS = environ.seal_keys(os.environ["XQMJ_SEAL_KEYS"])
 

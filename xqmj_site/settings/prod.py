@@ -2,7 +2,7 @@
 
 from xqmj_site import environ
 from xqmj_site.settings.base import *
-from xqmj_site.settings.base import XQMJ_NUM_PROXIES, caches, databases
+from xqmj_site.settings.base import XQMJ_NUM_PROXIES, broker_options, caches, databases
 
 DEBUG = False
 SECRET_KEY = environ.text("SECRET_KEY")
@@ -17,6 +17,7 @@ REDIS_URL = environ.text("REDIS_URL")
 CACHES = caches(REDIS_URL)
 BROKER_URL = environ.text("BROKER_URL", REDIS_URL)
 CELERY_BROKER_URL = BROKER_URL
+CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(BROKER_URL)
 XQMJ_SEAL_KEYS = environ.seal_keys(environ.text("XQMJ_SEAL_KEYS"))
 
 # --- HTTPS ------------------------------------------------------------------------------------
@@ -30,7 +31,7 @@ SECURE_HSTS_PRELOAD = True
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 if XQMJ_NUM_PROXIES:
-    # Only a proxy of ours may say so: it must overwrite the header (xqmj_site/proxy/nginx.conf).
+    # Only a proxy of ours may say so: it must overwrite the header (xqmj_site/proxy/Caddyfile).
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 STORAGES = {

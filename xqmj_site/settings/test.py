@@ -2,7 +2,7 @@
 
 from xqmj_site import environ
 from xqmj_site.settings.base import *
-from xqmj_site.settings.base import caches, databases
+from xqmj_site.settings.base import broker_options, caches, databases
 
 DEBUG = False
 SECRET_KEY = "only-for-tests-" + "x" * 50
@@ -16,6 +16,7 @@ REDIS_URL = environ.text("REDIS_URL", "redis://127.0.0.1:1/0")
 CACHES = caches(REDIS_URL)
 BROKER_URL = environ.text("BROKER_URL", REDIS_URL)
 CELERY_BROKER_URL = BROKER_URL
+CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(BROKER_URL)
 XQMJ_SEAL_KEYS = environ.seal_keys(f"t1:{'A' * 43}=")
 
 # The real hasher at its smallest: what a test shows about passwords must not hang on a stand-in.
