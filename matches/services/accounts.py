@@ -78,8 +78,8 @@ def login(*, username: str, password: str) -> Session:
     work whether the name or the password is wrong.
     """
     player = _player_of(username)
-    if player is None or len(password) > PASSWORD_LENGTH:
-        make_password(password[:PASSWORD_LENGTH])
+    if player is None or not _can_be_hashed(password):
+        make_password("somebody else's password")
         raise ServiceError("bad_credentials")
 
     def rehash(raw: str) -> None:
@@ -111,7 +111,7 @@ def authenticate(token: str) -> Identity:
 
 
 def _player_of(username: str) -> Player | None:
-    if "\0" in username or len(username) > names.LONGEST_SENT:
+    if not names.may_exist(username):
         return None
     try:
         player = Player.objects.get_by_natural_key(username)
@@ -133,13 +133,20 @@ def _checked_email(email: str | None) -> str:
 
 
 def _check_password(password: str, player: Player) -> None:
-    if len(password) > PASSWORD_LENGTH:
-        raise ServiceError("bad_password", {"reasons": ["password_too_long"]})
+    if not _can_be_hashed(password):
+        too_long = len(password) > PASSWORD_LENGTH
+        reason = "password_too_long" if too_long else "password_invalid"
+        raise ServiceError("bad_password", {"reasons": [reason]})
     try:
         validate_password(password, player)
     except ValidationError as error:
         reasons = sorted({one.code or "password_invalid" for one in error.error_list})
         raise ServiceError("bad_password", {"reasons": reasons}) from None
+
+
+def _can_be_hashed(password: str) -> bool:
+    """Whether it is no longer than a password may be, and can be written as bytes."""
+    return len(password) <= PASSWORD_LENGTH and not any("\ud800" <= c <= "\udfff" for c in password)
 
 
 def _session(player: Player) -> Session:

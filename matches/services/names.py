@@ -38,6 +38,11 @@ def chosen(name: str) -> str:
     return name
 
 
+def may_exist(name: str) -> bool:
+    """Whether it is worth looking for a player of that name: some texts PostgreSQL cannot hold."""
+    return 0 < len(name) <= LONGEST_SENT and name.isprintable()
+
+
 def for_guest() -> str:
     """A name that no guest is called by: accounts have one, and it must be unique."""
     return f"guest-{secrets.token_hex(10)}"

@@ -15,6 +15,7 @@ import msgspec
 
 from matches.eventstore import pool
 from matches.models import username_key
+from matches.services import names
 
 REMEMBERED = 10_000
 REMEMBERED_S = 60.0
@@ -81,7 +82,7 @@ def by_id(public_id: str) -> PlayerRef | None:
 
 def by_username(username: str) -> PlayerRef | None:
     """The player of this name, whatever its case; nobody finds a guest so."""
-    if "\0" in username:  # PostgreSQL holds no such text, and would say so with an error
+    if not names.may_exist(username):
         return None
     rows = pool.run(_BY_NAME, (username_key(username),)).rows
     return _player(*rows[0]) if rows else None
