@@ -65,6 +65,10 @@ _CONTEXT = Context(
     traps=[DivisionByZero, FloatOperation, InvalidOperation, Overflow],
 )
 
+_X_MIN = _CONTEXT.multiply(2, _CONTEXT.ln(_VOL_MIN))
+_X_MAX = _CONTEXT.multiply(2, _CONTEXT.ln(_VOL_MAX))
+"""The bounds of the volatility as x = ln(vol^2); a logarithm is the dearest operation here."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -263,7 +267,7 @@ def _volatility(phi_squared: Decimal, vol: Decimal, v: Decimal, delta: Decimal) 
         total = phi_squared + v + spread
         return spread * (surprise - spread) / (2 * total**2) - (x - centre) / _TAU**2
 
-    near, far = 2 * _CONTEXT.ln(_VOL_MIN), 2 * _CONTEXT.ln(_VOL_MAX)
+    near, far = _X_MIN, _X_MAX
     f_near, f_far = f(near), f(far)
     if f_near <= 0:
         return _VOL_MIN

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from hashlib import sha256
 from uuid import UUID
 
 import pytest
@@ -162,3 +163,24 @@ class TestLedger:
             ledger.apply(replace(Match(), places=(1,)))
 
         assert ledger.apply(Match())[0].seq == 1
+
+    def test_gives_the_same_bytes_for_ever(self) -> None:
+        # Another digest is another algorithm: raise ALGORITHM and keep the old one for old lines.
+        ledger, digest = Ledger(), sha256()
+        for n in range(500):
+            dice = sha256(n.to_bytes(4, "big")).digest()
+            players = sorted(range(12), key=lambda player: sha256(dice + bytes([player])).digest())
+            seats = 2 + dice[0] % 3
+            match = Match(
+                match_id=UUID(int=n),
+                control=("1+1", "3+2", "5+5")[dice[1] % 3],
+                players=tuple(UUID(int=player).hex for player in players[:seats]),
+                places=tuple(1 + dice[2 + seat] % seats for seat in range(seats)),
+                ended_at_ms=1_700_000_000_000 + n * 40_000_000 + int.from_bytes(dice[6:10], "big"),
+            )
+            for entry in ledger.apply(match):
+                digest.update(entry.line())
+
+        assert (
+            digest.hexdigest() == "cff42c689d436cf6e88a0ed345d5f8eda18342d9a9c38deb23cbbf9281ec157b"
+        )
