@@ -24,6 +24,12 @@ class ApiView(APIView):
     http_method_names = ["get", "head", "post"]  # noqa: RUF012 - as DRF declares it
     scopes: ClassVar[dict[str, str]] = SCOPES
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse a method that there is none of before asking who wants it."""
+        if request.method not in self.allowed_methods:
+            self.http_method_not_allowed(request)
+        super().initial(request, *args, **kwargs)
+
     def read(self, request: Request, kind: type[T]) -> T:
         """The body as a value of the type."""
         return parsing.decode_as(kind, read_body(plain(request)))

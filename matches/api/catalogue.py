@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+import msgspec
 from django.conf import settings
 from django.http import HttpResponse
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
@@ -52,6 +58,22 @@ class RootView(PublicView):
                 live=settings.XQMJ_LIVE_URL or None,
             )
         )
+
+
+class SchemaView(PublicView):
+    """The OpenAPI document."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        """The document, written once by each process."""
+        self.query(request, NoQuery)
+        return HttpResponse(_document(), content_type="application/vnd.oai.openapi+json")
+
+
+@cache
+def _document() -> bytes:
+    generator: Any = SchemaGenerator
+    return msgspec.json.encode(generator().get_schema(request=None, public=True))
 
 
 class RulesetsView(PublicView):

@@ -60,7 +60,7 @@ class CommandView(APIView):
         return answer(CommandAnswer(told.seq, told.events, services.now(done.entry)))
 
     def post(self, request: HttpRequest, match_id: UUID) -> HttpResponse:
-        """What the schema and the URLs see of `dispatch`."""
+        """Execute the command; repeated with its key and body it answers the same for ever."""
         return self.dispatch(request, match_id)
 
     def decoded(self, match_id: UUID, player: str, raw: bytes) -> Any:  # noqa: ARG002 - see ActView

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from django.http import HttpRequest, HttpResponse
 from django.templatetags.static import static
@@ -51,6 +51,8 @@ _FILES = "drf_spectacular_sidecar/swagger-ui-dist/"
 
 class _Page(View):
     """Something to read; other methods are refused as everywhere."""
+
+    http_method_names: ClassVar[list[str]] = ["get", "head"]  # type: ignore[misc]
 
     def http_method_not_allowed(
         self,

@@ -30,7 +30,7 @@ EXPORT_BYTES = 2 * 1024 * 1024
 """The largest export that is looked at; a whole match is a tenth of it."""
 
 _PATH = {"match_id": "The match."}
-_ERRORS = ("bad_token", "unknown_match", "unreadable_match", "match_not_over")
+_ERRORS = ("unknown_match", "unreadable_match", "match_not_over")
 
 
 class Exporter(Protocol):
@@ -62,7 +62,7 @@ class ReplayView(FinishedView):
         {200: ReplayAnswer},
         tag="records",
         path=_PATH,
-        token=False,
+        token=None,
         errors=_ERRORS,
     )
     def get(self, request: Request, match_id: UUID) -> HttpResponse:
@@ -94,7 +94,7 @@ class ExportView(FinishedView):
         {200: ExportAnswer},
         tag="records",
         path=_PATH,
-        token=False,
+        token=None,
         errors=_ERRORS,
     )
     def get(self, request: Request, match_id: UUID) -> HttpResponse:

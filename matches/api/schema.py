@@ -26,6 +26,8 @@ PROBLEM = "application/problem+json"
 ANY_REQUEST = (
     "bad_host",
     "bad_request",
+    "unknown_parameter",
+    "https_required",
     "not_acceptable",
     "too_many_requests",
     "header_too_large",
@@ -35,7 +37,7 @@ ANY_REQUEST = (
     "unavailable",
 )
 """Codes that any operation can answer."""
-ANY_QUERY = ("unknown_parameter", "invalid_parameter")
+ANY_QUERY = ("invalid_parameter",)
 ANY_BODY = (
     "malformed_json",
     "duplicate_key",
@@ -53,6 +55,7 @@ ANY_BODY = (
 ANY_KEY = ("idempotency_key_missing", "idempotency_key_invalid", "key_reused")
 ANY_TOKEN = ("not_authenticated", "bad_token")
 
+_AUTH: dict[bool | None, Any] = {True: ["token"], False: [], None: [{}, {"token": []}]}
 _types: set[Any] = {ProblemBody}
 
 
@@ -77,28 +80,29 @@ def operation(
     query: type[Body] | None = None,
     path: Mapping[str, str] | None = None,
     key: bool = False,
-    token: bool = True,
+    token: bool | None = True,
     errors: tuple[str, ...] = (),
 ) -> Callable[[View], View]:
     """Declare what a view's method takes and answers.
 
     `answers` gives the struct of each status, `path` the meaning of each path
     parameter, `errors` the codes beyond those that its other arguments imply.
+    `token` None: one may come with a token, and need not.
     """
     _types.update(kind for kind in (*answers.values(), body) if kind is not None)
     codes = (
         *ANY_REQUEST,
-        *(ANY_QUERY if body is None else ()),
+        *(ANY_QUERY if query is not None else ()),
         *(ANY_BODY if body is not None else ()),
         *(ANY_KEY if key else ()),
-        *(ANY_TOKEN if token else ()),
+        *(ANY_TOKEN if token else ("bad_token",) if token is None else ()),
         *errors,
     )
     return extend_schema(
         operation_id=name,
         summary=summary,
         tags=[tag],
-        auth=None if token else [],
+        auth=_AUTH[token],
         request=None if body is None else {JSON: _ref(body)},
         parameters=[*_path(path or {}), *_query(query), *_headers(key=key)],
         responses={**_answers(answers), **_refusals(codes)},

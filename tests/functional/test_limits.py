@@ -196,7 +196,7 @@ class TestWithoutDatabase:
         def refuse(*_args: Any, **_kwargs: Any) -> Any:
             raise OperationalError("no")
 
-        monkeypatch.setattr(health.checks, "faults", refuse)
+        monkeypatch.setattr("xqmj_site.checks.faults", refuse)
         health._found.forget()
 
         answer = Api(InProcess()).get("readiness")

@@ -119,7 +119,7 @@ class TestWithoutTheStore:
         self, away: Shared, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         throttle, clock = Throttle(), [1000.0]
-        monkeypatch.setattr(throttling.time, "monotonic", lambda: clock[0])
+        monkeypatch.setattr("time.monotonic", lambda: clock[0])
         allowed(throttle, "play", "ada", 1)
 
         away.away = None
