@@ -104,7 +104,7 @@ class Client:
                 trouble = str(_refusal(status, answer))
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                trouble = f"{type(error).__name__}: {error}"
+                trouble = type(error).__name__
             pause_s = max(wait_s, pause_s)
             if time.monotonic() + pause_s > give_up_at:
                 raise Unreachable(trouble)

@@ -59,12 +59,13 @@ def result(hand: Any, names: tuple[str, str]) -> str:
 
 
 def score_table(match: Any, names: tuple[str, str]) -> list[str]:
-    r"""The points of every hand and seat, with the dealers: they alternate (XM-13).
+    """The points of every hand and seat, with the dealers: they alternate (XM-13).
 
     >>> won = {"how": "self_draw", "winner": 1, "points": [0, 4]}
     >>> void = {"how": "void", "winner": None, "points": [0, 0]}
     >>> match = {"outcomes": [won, void], "dealer": 1, "hand_no": 2, "scores": [0, 4]}
-    >>> print(*score_table(match, ("ana", "ben")), sep="\n")
+    >>> for line in score_table(match, ("ana", "ben")):
+    ...     print(line)
     hand         1     2 total
     dealer     ana   ben
     ana          -  void     0
