@@ -74,7 +74,7 @@ class FakeQueries:
             players=tuple(player.hex for player in (players or (ANN, BEN))),
             places=places,
             ended_at_ms=START_MS + n * MINUTE_MS if at_ms is None else at_ms,
-            ended_xid=1_000 + n if xid is None else xid,
+            ended_xid=1 + n if xid is None else xid,
         )
         self.finished.append(match)
         return match

@@ -219,6 +219,19 @@ class TestDrift:
         assert [row[1] for row in log()] == [1, 2]
 
 
+class TestOtherCluster:
+    def test_is_told_by_its_transaction_ids(self, matches: FakeQueries) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
+            (reached,) = cursor.fetchone()
+        matches.finish(xid=reached + 1_000)
+        services.apply_finished()
+        matches.finish(xid=reached)
+
+        with pytest.raises(services.OtherCluster):
+            services.apply_finished()
+
+
 class TestExactlyOnce:
     def test_holds_for_sixteen_at_a_time(self, matches: FakeQueries) -> None:
         for n in range(40):
