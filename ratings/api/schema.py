@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 
 from ratings.api.serializers import Fields
 
@@ -15,6 +15,10 @@ PROBLEM = "application/problem+json"
 PROBLEM_SHAPE = "#/components/schemas/ProblemBody"
 """The one form of all refusals; the API that these addresses are part of declares it."""
 
+_PATH = {
+    "username": "A player's name, in whatever case.",
+    "pool": "A pool's key, such as `xqmj-32-2p-blitz`.",
+}
 _STATUS = {
     "bad_host": 400,
     "bad_request": 400,
@@ -37,10 +41,14 @@ def operation(
     summary: str,
     shape: type[Fields],
     *,
+    path: tuple[str, ...] = (),
     query: type[Fields] | None = None,
     errors: tuple[str, ...] = (),
 ) -> Callable[[View], View]:
-    """Declare what a GET asks and answers; `errors` are the codes beyond those of any GET."""
+    """Declare what a GET asks and answers.
+
+    `path` names the parameters in the address, `errors` the codes beyond those of any GET.
+    """
     by_status: dict[int, list[str]] = {}
     for code in (*_ALWAYS, "unknown_parameter", *errors):
         by_status.setdefault(_STATUS[code], []).append(code)
@@ -59,6 +67,12 @@ def operation(
         summary=summary,
         tags=["ratings"],
         auth=[],
-        parameters=[query] if query is not None else [],
-        responses={200: shape, **refusals},
+        parameters=[
+            *(
+                OpenApiParameter(one, str, OpenApiParameter.PATH, description=_PATH[one])
+                for one in path
+            ),
+            *([query] if query is not None else []),
+        ],
+        responses={200: OpenApiResponse(shape, str(shape.__doc__)), **refusals},
     )

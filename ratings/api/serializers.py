@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 Fields = serializers.Serializer[Any]
 
 
-def _id(**options: Any) -> serializers.UUIDField:
-    return serializers.UUIDField(format="hex", **options)
+@extend_schema_field({"type": "string", "pattern": "^[0-9a-f]{32}$"})
+class HexId(serializers.UUIDField):
+    """An id."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(format="hex", **options)
 
 
 def _points() -> serializers.DecimalField:
@@ -39,13 +44,13 @@ class HistoryQuery(Fields):
     """A page: its size, and the cursor that the page before it gave."""
 
     limit = serializers.IntegerField(min_value=1, max_value=100, default=50)
-    cursor = serializers.RegexField(r"\A[1-9][0-9]{0,9}\Z", default=None)
+    cursor = serializers.RegexField(r"^[1-9][0-9]{0,9}$", default=None)
 
 
 class RatedPlayer(Fields):
     """A player; `username` is null where there is no account any more."""
 
-    id = _id(source="public_id")
+    id = HexId(source="public_id")
     username = serializers.CharField(allow_null=True)
 
 
@@ -90,7 +95,7 @@ class OpponentAnswer(Fields):
 class ChangeAnswer(Fields):
     """What one match did: `before` was widened by `idle_ms` of idleness first."""
 
-    match_id = _id()
+    match_id = HexId()
     at_ms = serializers.IntegerField()
     place = serializers.IntegerField()
     idle_ms = serializers.IntegerField()

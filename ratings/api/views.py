@@ -32,6 +32,7 @@ class PlayerRatingsView(RatingsView):
         "player_ratings",
         "A player's ratings",
         shapes.PlayerRatingsAnswer,
+        path=("username",),
         errors=("unknown_player",),
     )
     def get(self, request: Request, username: str) -> HttpResponseBase:
@@ -49,6 +50,7 @@ class RatingHistoryView(RatingsView):
         "rating_history",
         "A player's rated matches in a pool",
         shapes.RatingHistoryAnswer,
+        path=("username", "pool"),
         query=shapes.HistoryQuery,
         errors=("unknown_player", "unknown_pool"),
     )
@@ -79,6 +81,7 @@ class LeaderboardView(RatingsView):
         "leaderboard",
         "The best of a pool",
         shapes.LeaderboardAnswer,
+        path=("pool",),
         query=shapes.LeaderboardQuery,
         errors=("unknown_pool",),
     )
