@@ -1,4 +1,4 @@
-"""The Django application: the log's rights are set again after every migrate."""
+"""The Django application: after every migrate the log's rights are set again."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ class MatchesConfig(AppConfig):
 
     def ready(self) -> None:
         """Listen for the end of a migrate."""
-        post_migrate.connect(grant_rights, dispatch_uid="matches.grant_rights")
+        post_migrate.connect(after_migrate, dispatch_uid="matches.after_migrate")
 
 
-def grant_rights(*, using: str, **_signal: Any) -> None:
-    """Give the app's and the auditor's role what they may do; one that is missing gets nothing."""
+def after_migrate(*, using: str, **_signal: Any) -> None:
+    """Give the app's and the auditor's role what they may do, and go on in the order of commits.
+
+    A role that is missing gets nothing.
+    """
     connection = connections[using]
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regprocedure('es.refuse_change()') IS NOT NULL")
@@ -37,3 +40,4 @@ def grant_rights(*, using: str, **_signal: Any) -> None:
             [settings.XQMJ_APP_ROLE, settings.XQMJ_AUDITOR_ROLE],
         )
         cursor.execute(RIGHTS.read_text())
+        cursor.execute("SELECT es.go_on_in_order()")

@@ -64,11 +64,11 @@ SELECT {_LISTED}
  ORDER BY mine.created_at_ms DESC, mine.match_id DESC LIMIT %s
 """  # noqa: S608
 _FINISHED = f"""
-SELECT h.ended_xid::text, {_LISTED}
+SELECT h.ended_order, {_LISTED}
   FROM es.match_head h
- WHERE h.status = 2 AND (h.ended_xid, h.match_id) > (%s::xid8, %s)
-   AND h.ended_xid < pg_snapshot_xmin(pg_current_snapshot())
- ORDER BY h.ended_xid, h.match_id LIMIT %s
+ WHERE h.status = 2 AND (h.ended_order, h.match_id) > (%s, %s)
+   AND h.ended_order < es.order_of(pg_snapshot_xmin(pg_current_snapshot()))
+ ORDER BY h.ended_order, h.match_id LIMIT %s
 """  # noqa: S608
 
 
@@ -280,9 +280,9 @@ def finished(after: tuple[int, UUID] | None, limit: int) -> list[Finished]:
     Only those below the oldest running transaction: one that commits late is
     never skipped.
     """
-    xid, match_id = after or (0, UUID(int=0))
-    rows = pool.run(_FINISHED, (str(xid), str(match_id), str(limit))).rows
-    return [Finished((int(ended_xid), row[0]), _listed(*row)) for ended_xid, *row in rows]
+    order, match_id = after or (0, UUID(int=0))
+    rows = pool.run(_FINISHED, (str(order), str(match_id), str(limit))).rows
+    return [Finished((order, row[0]), _listed(*row)) for order, *row in rows]
 
 
 def _holds(match_id: UUID, row: Row) -> bool:

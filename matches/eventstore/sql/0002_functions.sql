@@ -8,6 +8,11 @@ CREATE FUNCTION es.now_ms() RETURNS bigint
     LANGUAGE sql VOLATILE PARALLEL SAFE
     RETURN floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
+-- The place of a transaction in the order of commits that goes on over restores.
+CREATE FUNCTION es.order_of(p_xid xid8) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT c.base FROM es.commit_order c) + p_xid::text::bigint;
+
 -- Append p_count events to a live match whose version and head hash are as expected.
 --
 -- p_rows is one JSON document, [{kind, v, actor, at_ms, payload, hash, command_id, fingerprint,
@@ -42,7 +47,7 @@ BEGIN
        SET version = p_expected + p_count, at_ms = p_at_ms, head_hash = p_hash,
            status = p_status, due_at_ms = p_due_at_ms, due_is_deadline = p_due_is_deadline,
            ended_at_ms = CASE WHEN p_status <> 1 THEN p_at_ms END,
-           ended_xid = CASE WHEN p_status <> 1 THEN pg_current_xact_id() END,
+           ended_order = CASE WHEN p_status <> 1 THEN es.order_of(pg_current_xact_id()) END,
            reason = p_reason, winner = p_winner, scores = p_scores
      WHERE h.match_id = p_match_id AND h.version = p_expected AND h.head_hash = p_prev_hash
        AND h.status = 1
@@ -216,4 +221,18 @@ BEGIN
     )
     SELECT array_agg(d.match_id ORDER BY d.due_at_ms), array_agg(d.due_at_ms ORDER BY d.due_at_ms)
       INTO match_ids, dues_ms FROM due d;
+END $$;
+
+-- After a dump was loaded into another cluster: let its transactions come after all of the old ones.
+-- Without effect where they do already. For the owner, before anything is served.
+CREATE FUNCTION es.go_on_in_order() RETURNS void
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_next bigint := es.order_of(pg_snapshot_xmax(pg_current_snapshot()));
+    v_newest bigint;
+BEGIN
+    SELECT max(h.ended_order) INTO v_newest FROM es.match_head h WHERE h.ended_order IS NOT NULL;
+    IF v_newest >= v_next THEN
+        UPDATE es.commit_order c SET base = c.base + v_newest - v_next + 1;
+    END IF;
 END $$;

@@ -23,7 +23,7 @@ BEGIN
         RETURN;
     END IF;
     EXECUTE format(
-        'GRANT EXECUTE ON FUNCTION es.now_ms, es.append_events, es.create_match, es.load_match,'
+        'GRANT EXECUTE ON FUNCTION es.now_ms, es.order_of, es.append_events, es.create_match, es.load_match,'
         ' es.beat, es.due_matches TO %I', v_app);
     EXECUTE format('GRANT USAGE ON SCHEMA public TO %I', v_app);
     FOR v_table IN

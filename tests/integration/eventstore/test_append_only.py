@@ -10,7 +10,7 @@ from tests.integration.eventstore.streams import begun, drawn, key
 from tests.support.servers import Servers
 
 PROTECTED = ("match_event", "match_seat", "match_creation", "service_gap")
-TABLES = (*PROTECTED, "match_head", "heartbeat")
+TABLES = (*PROTECTED, "match_head", "heartbeat", "commit_order")
 CHANGES = ("UPDATE es.{} SET {} = {}", "DELETE FROM es.{}", "TRUNCATE es.{} CASCADE")
 COLUMN = {
     "match_event": "kind",
@@ -104,6 +104,7 @@ class TestRights:
         assert columns == [("SELECT",)]
         assert {name for (name,) in functions} == {
             "now_ms",
+            "order_of",
             "append_events",
             "create_match",
             "load_match",
@@ -145,14 +146,14 @@ class TestFunctions:
     def test_run_as_the_owner_under_a_path_of_their_own(self, owner: psycopg.Connection) -> None:
         found = owner.execute(
             "SELECT proname, prosecdef, proconfig FROM pg_proc"
-            " WHERE pronamespace = 'es'::regnamespace AND proname <> 'now_ms'"
+            " WHERE pronamespace = 'es'::regnamespace "
             " AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')"
         ).fetchall()
 
         assert {name for name, _, _ in found} >= {"append_events", "load_match"}
         for name, definer, settings in found:
             assert settings == ["search_path=pg_catalog, pg_temp"], name
-            assert definer or name in ("refuse_change", "protect")
+            assert definer or name in ("refuse_change", "protect", "go_on_in_order")
 
     def test_are_not_misled_by_objects_of_the_caller(self, owner: psycopg.Connection) -> None:
         stream = begun()

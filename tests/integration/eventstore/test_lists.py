@@ -143,7 +143,8 @@ class TestFinished:
             # It takes its place in the order, and then takes its time.
             owner.execute(
                 "UPDATE es.match_head SET status = 2, due_at_ms = NULL, reason = 'flag',"
-                " scores = '{0,0}', ended_at_ms = at_ms, ended_xid = pg_current_xact_id()"
+                " scores = '{0,0}', ended_at_ms = at_ms,"
+                " ended_order = es.order_of(pg_current_xact_id())"
                 " WHERE match_id = %s",
                 (late.match_id,),
             )
@@ -153,6 +154,25 @@ class TestFinished:
 
         assert during == []
         assert finished_ids(after) == [late.match_id, early.match_id]
+
+    def test_go_on_after_a_restore_into_a_cluster_that_counts_from_the_start(
+        self, owner: psycopg.Connection
+    ) -> None:
+        begin, old, new = self.cursor(), begun(), begun()
+        end(old)
+        # What the old cluster had counted up to, this one has not reached.
+        owner.execute(
+            "UPDATE es.match_head SET ended_order = ended_order + 1000000 WHERE match_id = %s",
+            (old.match_id,),
+        )
+        before = store.finished(begin, 10)
+
+        owner.execute("SELECT es.go_on_in_order()")
+        owner.execute("SELECT es.go_on_in_order()")
+        end(new)
+
+        assert before == []
+        assert finished_ids(store.finished(begin, 10)) == [old.match_id, new.match_id]
 
 
 def end(stream: Stream) -> None:
