@@ -69,7 +69,7 @@ class Recorder:
             match_id=self.match_id.bytes, created=first, secret=self.secret
         )
         self.rows: list[Row] = []
-        self._record((first,), self._key())
+        self._record((first,), None)
         self.gaps: list[Gap] = []
 
     def advance(self, by_ms: int) -> None:
