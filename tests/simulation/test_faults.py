@@ -10,7 +10,7 @@ import pytest
 
 from matches.audit.verify import examine
 from matches.domain import match as domain
-from matches.domain.clock import CONTROLS
+from matches.domain.clock import CONTROLS, GRACE_MS
 from matches.domain.events import ClockCredited, MatchEnded
 from matches.domain.state import Match
 from matches.eventstore import hashing
@@ -20,7 +20,7 @@ from matches.services import matches
 from matches.services.cache import Cache
 from matches.services.engine import Engine
 from matches.services.errors import ServiceError
-from tests.support.simulation import Weather, World
+from tests.support.simulation import NAMES, Weather, World
 from tests.support.sitting import ANA, BEN
 
 FEW, MANY, PART = 25, 1_000, 100
@@ -119,15 +119,20 @@ def check_clocks(world: World, folded: list[Match]) -> None:
 
 
 def check_instants(world: World, folded: list[Match]) -> None:
-    """Nothing early: a table's act at its instant or later, a deadline after its grace."""
-    log, recorded = world.log[1:], world.store.recorded_ms
+    """Nothing early: a table's act at its instant, a deadline after its grace and a heartbeat."""
+    log, writes = world.log[1:], world.store.writes
     assert [one.at_ms for one in world.log] == sorted(one.at_ms for one in world.log)
-    for before, stamped, recorded_ms in zip(folded, log, recorded, strict=False):
-        assert stamped.at_ms <= recorded_ms
-        if stamped.actor is None and not isinstance(stamped.event, ClockCredited):
-            due = domain.due_at(before)
-            assert due is not None
-            assert stamped.at_ms == max(due.at_ms, before.at_ms)
+    for before, stamped, written in zip(folded, log, writes, strict=False):
+        assert stamped.at_ms <= written.at_ms
+        if stamped.actor is not None or isinstance(stamped.event, ClockCredited):
+            continue
+        due = domain.due_at(before)
+        assert due is not None
+        assert stamped.at_ms == max(due.at_ms, before.at_ms)
+        if due.deadline:
+            assert stamped.at_ms <= written.alive_ms
+            own = due.seat is not None and written.by.startswith(NAMES[due.seat])
+            assert own or written.at_ms >= stamped.at_ms + GRACE_MS
 
 
 def check_answers(world: World) -> None:

@@ -38,6 +38,8 @@ from tests.support.sitting import ANA, BEN, created
 T = TypeVar("T")
 
 BEAT_MS = 100
+NAMES = ("ana", "ben")
+"""The clients by seat; a twin of a client's has a name that begins with the client's."""
 
 
 class Crashed(BaseException):
@@ -57,6 +59,14 @@ class Weather(msgspec.Struct, frozen=True):
     outages: int = 2
 
 
+class Written(msgspec.Struct, frozen=True):
+    """When a row was written, how far the heartbeat was then, and by which actor."""
+
+    at_ms: int
+    alive_ms: int
+    by: str
+
+
 class LivingStore(MemoryStore):
     """A log with a heartbeat while web processes live, and a note of when each row was written."""
 
@@ -64,7 +74,8 @@ class LivingStore(MemoryStore):
         self._beaten_ms: int | None = clock()
         self._up_since_ms: int | None = clock()
         self.away = False
-        self.recorded_ms: list[int] = []
+        self.writes: list[Written] = []
+        self.whose_turn: Callable[[], str] = str
         super().__init__(clock)
 
     @property
@@ -92,7 +103,8 @@ class LivingStore(MemoryStore):
     def append(self, **row: Any) -> Appended:
         appended = super().append(**row)
         if appended.outcome == "ok":
-            self.recorded_ms += [self.clock()] * len(row["rows"])
+            written = Written(self.clock(), self.alive_ms, self.whose_turn())
+            self.writes += [written] * len(row["rows"])
         return appended
 
 
@@ -182,6 +194,7 @@ class World:
         self.clock = Clock()
         self.scheduler = Scheduler(self.chance, self.clock)
         self.store = LivingStore(self.clock)
+        self.store.whose_turn = lambda: self.scheduler.whose_turn
         self.webs = [Process(self, f"web{n}", may_beat=True) for n in range(2)]
         self.worker = Process(self, "worker", may_beat=False)
         self.sent: list[Sent] = []
@@ -192,8 +205,8 @@ class World:
 
     def play(self) -> None:
         """Let it all happen, until both clients have seen the end."""
-        self.scheduler.spawn("ana", Client(self, ANA).run)
-        self.scheduler.spawn("ben", Client(self, BEN).run)
+        self.scheduler.spawn(NAMES[0], Client(self, ANA).run)
+        self.scheduler.spawn(NAMES[1], Client(self, BEN).run)
         self.scheduler.spawn("sweeper", self._sweep, daemon=True)
         self.scheduler.spawn("weather", self._weather, daemon=True)
         self.scheduler.run()
@@ -347,7 +360,8 @@ class Client:
 
     def choose(self, entry: Entry) -> Body | None:
         """What to do next, after some thought."""
-        chance, match = self.world.chance, entry.match
+        world, match = self.world, entry.match
+        chance = world.chance
         if chance.random() < self.world.weather.junk:
             return self.junk()
         if match.phase == "open":
@@ -356,7 +370,7 @@ class Client:
             return None if match.ready[self.seat] or chance.random() < 0.2 else Ready()
         seen: Any = view(match, SeatViewer(self.seat))
         if not seen.legal:
-            return None
+            return self.ambush(seen.due_at_ms - world.clock())
         self.think(match.clock_from_ms + match.clocks[self.seat])
         return Act(self.policy.choose(seen.hand, seen.legal))
 
@@ -367,6 +381,13 @@ class Client:
         to_the_flag = left_ms + chance.randrange(-20, 20)
         ms = to_the_flag if chance.random() < 0.01 else usual
         self.world.scheduler.pause("thinks", max(0, ms))
+
+    def ambush(self, left_ms: int) -> Body | None:
+        """With the other flag about to fall, junk at that instant: it must not help it to fall."""
+        if left_ms > 3_000:
+            return None
+        self.world.scheduler.pause("lurks", max(0, left_ms + self.world.chance.randrange(-5, 120)))
+        return self.junk()
 
     def junk(self) -> Body:
         """Something that hardly ever makes sense."""
@@ -381,7 +402,7 @@ class Client:
         world.sent.append(sent)
         if world.chance.random() < world.weather.duplicate:
             world.count("duplicates")
-            name = f"twin {len(world.sent)}"
+            name = f"{NAMES[self.seat]}'s twin {len(world.sent)}"
             world.scheduler.spawn(name, lambda: self.send(sent, expected_seq))
         self.send(sent, expected_seq)
 
@@ -409,6 +430,14 @@ class Client:
         else:
             sent.results.append(matches.result(done, sent.player))
             world.count("replayed" if done.replayed else "accepted")
+            if not done.replayed:
+                self.check_stamp(done.first_version)
+
+    def check_stamp(self, version: int) -> None:
+        """A command carries the clock of its first load, whatever it lost its time with."""
+        before, event = self.world.log[version - 2 : version]
+        received_ms = self.world.received_ms[self.world.scheduler.whose_turn]
+        assert event.at_ms == max(received_ms, before.at_ms)
 
     def check_flag(self) -> None:
         """A command that came in time is overtaken by its own flag only beyond the grace."""
