@@ -104,7 +104,8 @@ class Roving:
         if self.match.phase == "open":
             return BEN, Join()
         if self.match.phase != "playing":
-            return self.chance.choice((ANA, BEN)), Ready()
+            nonce = self.chance.choice((None, None, None, "00" * 8))
+            return self.chance.choice((ANA, BEN)), Ready(nonce)
         for seat in self.match.setup.rules.to_act(self.match.hand):
             legal = self.match.setup.rules.legal(self.match.hand, seat)
             return self.sitting.player(seat), Act(self._choice(legal))
