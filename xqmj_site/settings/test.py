@@ -27,6 +27,6 @@ XQMJ_THROTTLES = dict.fromkeys(
 )
 STATIC_ROOT = None
 # The test process answers as a web process does.
-XQMJ_IS_WEB = True
+XQMJ_IS_WEB = environ.text("XQMJ_ROLE", "web") == "web"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
