@@ -8,6 +8,7 @@ is sent.
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import time
@@ -166,3 +167,4 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
+atexit.register(close)

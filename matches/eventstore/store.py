@@ -55,12 +55,14 @@ _LISTED = """
        FROM es.match_seat s WHERE s.match_id = h.match_id),
     h.ended_at_ms, h.reason, h.winner, array_to_json(h.scores)::text
 """
+_BEFORE_ALL = (0, UUID(int=0))
+_AFTER_ALL = (2**63 - 1, UUID(int=2**128 - 1))
 # Only our own fragment goes into the text of these two; what is asked for is a parameter.
 _MY_MATCHES = f"""
 SELECT {_LISTED}
   FROM es.match_seat mine JOIN es.match_head h USING (match_id)
  WHERE mine.player = %s AND (%s::smallint IS NULL OR h.status = %s)
-   AND (%s::bigint IS NULL OR (mine.created_at_ms, mine.match_id) < (%s, %s))
+   AND (mine.created_at_ms, mine.match_id) < (%s, %s)
  ORDER BY mine.created_at_ms DESC, mine.match_id DESC LIMIT %s
 """  # noqa: S608
 _FINISHED = f"""
@@ -266,11 +268,9 @@ def my_matches(
 ) -> list[Listed]:
     """The player's matches, newest creation first, after the cursor (created_at_ms, match id)."""
     wanted = None if status is None else str(status)
-    created_at_ms, match_id = (None, None) if before is None else map(str, before)
-    rows = pool.run(
-        _MY_MATCHES,
-        (player, wanted, wanted, created_at_ms, created_at_ms, match_id, str(limit)),
-    ).rows
+    created_at_ms, match_id = before or _AFTER_ALL
+    params = (player, wanted, wanted, str(created_at_ms), str(match_id), str(limit))
+    rows = pool.run(_MY_MATCHES, params).rows
     return [_listed(*row) for row in rows]
 
 
@@ -280,7 +280,7 @@ def finished(after: tuple[int, UUID] | None, limit: int) -> list[Finished]:
     Only those below the oldest running transaction: one that commits late is
     never skipped.
     """
-    order, match_id = after or (0, UUID(int=0))
+    order, match_id = after or _BEFORE_ALL
     rows = pool.run(_FINISHED, (str(order), str(match_id), str(limit))).rows
     return [Finished((order, row[0]), _listed(*row)) for order, *row in rows]
 
