@@ -274,3 +274,55 @@ class TestRestart:
                 assert time.monotonic() - begun_s < 10
 
         assert done.outcome == "ok"
+
+    def test_loses_nothing_that_was_acknowledged(self, own_server: PostgresServer) -> None:
+        writers = [Writer() for _ in range(4)]
+        for writer in writers:
+            writer.start()
+        for _ in range(2):
+            time.sleep(0.5)
+            own_server.kill()
+            time.sleep(0.2)
+            own_server.start()
+        time.sleep(0.5)
+        for writer in writers:
+            writer.stop()
+
+        for writer in writers:
+            found = store.load(writer.stream.match_id)
+            assert found is not None
+            assert len(writer.acknowledged) > 10
+            assert {row.hash for row in found.rows} >= set(writer.acknowledged)
+            assert [row.seq for row in found.rows] == list(range(1, found.head.version + 1))
+
+
+class Writer(threading.Thread):
+    """Appends as long as it may, and remembers what it was told is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stream = begun()
+        self.acknowledged: list[bytes] = []
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        """Append, and after an outage go on from what the log says."""
+        while not self._stopped.is_set():
+            try:
+                if self.stream.append(drawn(), named=key()).outcome == "ok":
+                    self.acknowledged.append(self.stream.head_hash)
+                else:
+                    self.resume()
+            except store.Unavailable:
+                time.sleep(0.05)
+
+    def resume(self) -> None:
+        """Take over what was written although nobody said so."""
+        found = store.load(self.stream.match_id)
+        assert found is not None
+        self.stream.rows = list(found.rows)
+
+    def stop(self) -> None:
+        """Let it finish what it does."""
+        self._stopped.set()
+        self.join()
