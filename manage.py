@@ -11,7 +11,9 @@ DEVELOPMENT = "xqmj_site.settings.dev"
 
 def main() -> None:
     """Adopt the running development servers, if it is development, and hand over to Django."""
-    if os.environ.setdefault("DJANGO_SETTINGS_MODULE", DEVELOPMENT) == DEVELOPMENT:
+    development = os.environ.setdefault("DJANGO_SETTINGS_MODULE", DEVELOPMENT) == DEVELOPMENT
+    # `up` is who starts them: to it, an address that is set means a server of somebody else's.
+    if development and sys.argv[1:2] != ["up"]:
         environment.adopt()
     from django.core.management import execute_from_command_line
 

@@ -112,7 +112,7 @@ def reachable_folder(folder: Path, identity: Identity | None) -> Path:
         return folder
     folder.rmdir()
     base = Path("/var/lib") if os.access("/var/lib", os.W_OK) else Path("/var/tmp")  # noqa: S108
-    target = Path(tempfile.mkdtemp(prefix=f"xqmj-{folder.name}-", dir=base))
+    target = Path(tempfile.mkdtemp(prefix="xqmj-", dir=base))
     own(target, identity)
     folder.symlink_to(target)
     return target
@@ -138,7 +138,6 @@ def reachable_programs(
             shutil.copytree(source, into / source.name, symlinks=True, dirs_exist_ok=True)
     for path in [into, *into.rglob("*")]:
         if not path.is_symlink():
-            path.chmod(
-                path.stat().st_mode | 0o555 if path.is_dir() else path.stat().st_mode | 0o444
-            )
+            mode = path.stat().st_mode
+            path.chmod(mode | (0o555 if mode & 0o100 else 0o444))
     return marker / folder.parent.name / folder.name

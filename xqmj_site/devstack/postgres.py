@@ -212,7 +212,9 @@ class PostgresServer:
         `template` names a database to clone; nobody may be connected to it.
         """
         with self.connect() as connection:
-            if connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchone():
+            if connection.execute(
+                "SELECT 1 FROM pg_database WHERE datname = %s", (name,)
+            ).fetchone():
                 return
             statement = sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name))
             if template:

@@ -180,6 +180,7 @@ class Runner:
             if line and line == process["line"]:
                 self.console.say("up", f"ending {name}, left behind by a run that was killed")
                 end_group(process["pid"])
+                processes.wait_gone(process["pid"], timeout_s=STOP_TIMEOUT_S)
         self._list.unlink(missing_ok=True)
 
     def stop(self) -> None:

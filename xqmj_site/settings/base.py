@@ -87,7 +87,7 @@ XQMJ_AUDITOR_ROLE = environ.text("XQMJ_AUDITOR_ROLE", "xqmj_auditor")
 """The role that only reads the log."""
 
 
-XQMJ_APPEND_ONLY_TABLES: list[str] = []
+XQMJ_APPEND_ONLY_TABLES = ["public.ratings_ratingevent"]
 """Logs outside the schema `es`, as schema.table: the start-up check guards them too."""
 
 

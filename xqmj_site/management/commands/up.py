@@ -68,12 +68,12 @@ class Command(BaseCommand):
         os.environ.setdefault("XQMJ_LOG_FORMAT", "text")
         # Somebody who starts a development machine as root knows that the worker runs as root.
         os.environ.setdefault("PYTHONWARNINGS", "ignore:You're running the worker")
-        refuse_taken_port(host, "PORT", 8000)
-        refuse_taken_port(host, "LIVE_PORT", 8001)
         console = Console(sys.stdout)
         with (folder / "lock").open("w") as lock:
             refuse_second_run(lock, folder)
             runner = Runner(console, folder=folder)
+            refuse_taken_port(host, "PORT", 8000)
+            refuse_taken_port(host, "LIVE_PORT", 8001)
             with stopped_by_signals(runner.stopping):
                 try:
                     serve(runner, folder=folder, host=host)
@@ -122,7 +122,9 @@ def serve(runner: Runner, *, folder: Path, host: str) -> None:
     values = {**stack.environment(), **addresses(host), "XQMJ_RUN_DIR": str(folder)}
     environment.write(values, folder=folder)
     run_once(runner, ["migrate", "--no-input"], values)
-    run_once(runner, ["check", "--database", "default"], values)
+    if stack.postgres is None:
+        # A server of somebody else's: say what is wrong with it before four processes do.
+        run_once(runner, ["check", "--database", "default"], values)
     for name in ("web", "live", "worker", "beat"):
         command = roles.ROLES[name]({**os.environ, **values})
         runner.add(
