@@ -132,14 +132,17 @@ def events(*, match_id: UUID, player: str | None, after: int = 0, wait_s: float 
     if wait_s <= 0:
         return _events(match_id, player, after)
     with notices.waiting(match_id) as waiter:
-        until_s = time.monotonic() + wait_s
+        began_s = time.monotonic()
         while True:
             found = _events(match_id, player, after)
-            left_s = until_s - time.monotonic()
+            waited_s = time.monotonic() - began_s
             over = found.entry.match.ended is not None
-            if found.events or over or waiter is None or left_s <= 0:
+            if found.events or over or waiter is None or waited_s >= wait_s:
                 return found
-            waiter.wait(min(left_s, FALLBACK_POLL_S))
+            # Its own looks keep their beat whatever wakes it between them: else a pass that
+            # only the other seat knows of would move the instant of the answer.
+            next_s = FALLBACK_POLL_S - waited_s % FALLBACK_POLL_S
+            waiter.wait(min(wait_s - waited_s, next_s))
 
 
 def _events(match_id: UUID, player: str | None, after: int) -> Events:

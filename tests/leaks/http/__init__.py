@@ -1,0 +1,1 @@
+"""Tests: what HTTP tells a seat, in pairs of worlds."""
