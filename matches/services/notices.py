@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
 
 import msgspec
@@ -147,8 +147,8 @@ class Listener:
                 if message is None:
                     heard.ping()
                 elif message["type"] == "message":
-                    notice = msgspec.json.decode(message["data"], type=Notice)
-                    self._switchboard.tell(notice.match_id)
+                    for notice in msgspec.json.decode(message["data"], type=list[Notice]):
+                        self._switchboard.tell(notice.match_id)
 
 
 class _Hub:
@@ -220,20 +220,22 @@ def flush() -> None:
     _hub.nudges.close()
 
 
-def _publish(notice: Notice) -> None:
-    _hub.publisher().publish(CHANNEL, msgspec.json.encode(notice))
+def _publish(notices: Sequence[Notice]) -> None:
+    newest = {notice.match_id: notice for notice in notices}
+    _hub.publisher().publish(CHANNEL, msgspec.json.encode(list(newest.values())))
 
 
-def _nudge(nudge: Nudge) -> None:
+def _nudge(nudges: Sequence[Nudge]) -> None:
     from celery import current_app
 
-    current_app.send_task(
-        "matches.settle_match",
-        args=(nudge.match_id.hex,),
-        countdown=nudge.wait_s,
-        expires=nudge.wait_s + 60,
-        retry=False,
-    )
+    for nudge in nudges:
+        current_app.send_task(
+            "matches.settle_match",
+            args=(nudge.match_id.hex,),
+            countdown=nudge.wait_s,
+            expires=nudge.wait_s + 60,
+            retry=False,
+        )
 
 
 def _client(*, socket_timeout: float) -> Redis:

@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from matches.services import metrics
@@ -15,6 +15,9 @@ LOG = logging.getLogger("xqmj.services")
 
 STALE_S = 2.0
 """After this long a notice is of no use: who waited has looked for himself."""
+LINGER_S = 0.01
+"""Whoever waits elsewhere is told this much later; whoever waits here is told at once."""
+MOST_AT_ONCE = 500
 REST_S = 0.2
 """Pause after a failure, so that a peer that is away costs no processor time."""
 
@@ -24,14 +27,19 @@ T = TypeVar("T")
 class Outbox(Generic[T]):
     """A bounded queue and the daemon thread that empties it, started by the first `put`.
 
-    What does not fit, and what waited too long, is dropped and counted; an error
-    of `send` is counted and forgotten.
+    `send` gets what has come together within `LINGER_S`: one call of a network
+    client costs as much processor time as a whole move. What does not fit, and
+    what waited too long, is dropped and counted; an error of `send` is counted
+    and forgotten.
     """
 
-    def __init__(self, name: str, send: Callable[[T], None], *, capacity: int = 1_000) -> None:
+    def __init__(
+        self, name: str, send: Callable[[Sequence[T]], None], *, capacity: int = 1_000
+    ) -> None:
         self._name = name
         self._send = send
-        self._queue: queue.Queue[tuple[float, T] | None] = queue.Queue(capacity)
+        self._queue: queue.SimpleQueue[tuple[float, T] | None] = queue.SimpleQueue()
+        self._capacity = capacity
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -39,20 +47,17 @@ class Outbox(Generic[T]):
         """Have something sent soon, perhaps."""
         if self._thread is None:
             self._start()
-        try:
-            self._queue.put_nowait((time.monotonic(), item))
-        except queue.Full:
-            self._count("dropped")
+        if self._queue.qsize() >= self._capacity:
+            self._count("dropped", 1)
+        else:
+            self._queue.put((time.monotonic(), item))
 
     def close(self, *, timeout_s: float = 5.0) -> None:
         """Send what is in it, then stop; what is put in afterwards starts it again."""
         with self._starting:
             thread, self._thread = self._thread, None
         if thread is not None:
-            try:
-                self._queue.put(None, timeout=timeout_s)
-            except queue.Full:
-                return
+            self._queue.put(None)
             thread.join(timeout_s)
 
     def _start(self) -> None:
@@ -64,20 +69,40 @@ class Outbox(Generic[T]):
                 self._thread.start()
 
     def _run(self) -> None:
-        while (waiting := self._queue.get()) is not None:
-            put_s, item = waiting
-            if time.monotonic() - put_s > STALE_S:
-                self._count("dropped")
+        open_ = True
+        while open_:
+            batch, open_ = self._batch()
+            fresh = [item for put_s, item in batch if time.monotonic() - put_s <= STALE_S]
+            self._count("dropped", len(batch) - len(fresh))
+            if not fresh:
                 continue
             try:
-                self._send(item)
+                self._send(fresh)
             except Exception as error:
-                # Whatever it was: a hint is lost, nothing else.
-                self._count("failed")
-                LOG.debug("%s: %s was not sent", self._name, item, exc_info=error)
+                # Whatever it was: some hints are lost, nothing else.
+                self._count("failed", len(fresh))
+                LOG.debug("%s: %d were not sent", self._name, len(fresh), exc_info=error)
                 time.sleep(REST_S)
             else:
-                self._count("sent")
+                self._count("sent", len(fresh))
 
-    def _count(self, result: str) -> None:
-        metrics.OUTBOX.labels(self._name, result).inc()
+    def _batch(self) -> tuple[list[tuple[float, T]], bool]:
+        """What there is to send, after a short wait for company, and whether more may come."""
+        first = self._queue.get()
+        if first is None:
+            return [], False
+        time.sleep(LINGER_S)
+        batch = [first]
+        while len(batch) < MOST_AT_ONCE:
+            try:
+                following = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if following is None:
+                return batch, False
+            batch.append(following)
+        return batch, True
+
+    def _count(self, result: str, number: int) -> None:
+        if number:
+            metrics.OUTBOX.labels(self._name, result).inc(number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -208,8 +208,8 @@ class TestWithoutABroker:
         monkeypatch.setattr(notices, "_hub", notices._Hub())
         sent: list[object] = []
 
-        def away(nudge: object) -> None:
-            sent.append(nudge)
+        def away(nudges: Sequence[object]) -> None:
+            sent.extend(nudges)
             raise ConnectionError("no broker")
 
         monkeypatch.setattr(notices._hub.nudges, "_send", away)
