@@ -31,6 +31,8 @@ LOG = logging.getLogger("xqmj.services")
 CHANNEL = "xqmj:matches"
 TIMEOUT_S = 0.5
 """Valkey is near; one that takes longer is treated as away."""
+NUDGES_PER_S = 20
+"""A task costs its sender and its worker more than a move does, and the sweep needs none."""
 LISTEN_S = 5.0
 RECONNECT_S = 0.5
 
@@ -151,6 +153,28 @@ class Listener:
                         self._switchboard.tell(notice.match_id)
 
 
+class Allowance:
+    """So many a second, and no more at once than a second's worth."""
+
+    def __init__(self, per_s: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_s = per_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._left = float(per_s)
+        self._at_s = clock()
+
+    def spend(self) -> bool:
+        """Whether there is one left; it is then gone."""
+        with self._lock:
+            now_s = self._clock()
+            gained = (now_s - self._at_s) * self._per_s
+            self._left, self._at_s = min(float(self._per_s), self._left + gained), now_s
+            if self._left < 1:
+                return False
+            self._left -= 1
+            return True
+
+
 class _Hub:
     """What this process has of all that; made anew after a fork."""
 
@@ -158,6 +182,7 @@ class _Hub:
         self.switchboard = Switchboard()
         self.notices: Outbox[Notice] = Outbox("notices", _publish)
         self.nudges: Outbox[Nudge] = Outbox("nudges", _nudge)
+        self.allowance = Allowance(NUDGES_PER_S)
         self._publisher: Redis | None = None
         self._listener: Listener | None = None
         self._lock = threading.Lock()
@@ -183,7 +208,9 @@ def committed(entry: Entry, due: Due | None) -> None:
     hub.switchboard.tell(entry.match_id)
     hub.notices.put(Notice(entry.match_id, entry.version))
     within_ms = settings.XQMJ_NUDGE_WITHIN_MS
-    if due is not None and within_ms and due.at_ms - entry.now_ms <= within_ms:
+    if due is None or not within_ms or due.at_ms - entry.now_ms > within_ms:
+        return
+    if hub.allowance.spend():
         hub.nudges.put(Nudge(entry.match_id, max(0, due.at_ms - entry.now_ms) / 1000))
 
 
@@ -226,10 +253,11 @@ def _publish(notices: Sequence[Notice]) -> None:
 
 
 def _nudge(nudges: Sequence[Nudge]) -> None:
-    from celery import current_app
+    # Not `current_app`: that is another one in every thread.
+    from xqmj_site.celery import app
 
     for nudge in nudges:
-        current_app.send_task(
+        app.send_task(
             "matches.settle_match",
             args=(nudge.match_id.hex,),
             countdown=nudge.wait_s,

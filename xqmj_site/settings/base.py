@@ -117,8 +117,9 @@ XQMJ_LIVE_STREAMS = environ.number("XQMJ_LIVE_STREAMS", 2000)
 """Streams that one live process holds."""
 XQMJ_SWEEP_THREADS = environ.number("XQMJ_SWEEP_THREADS", 4)
 """Matches that a worker's sweep settles at the same time."""
-XQMJ_NUDGE_WITHIN_MS = environ.number("XQMJ_NUDGE_WITHIN_MS", 0)
-"""Waits up to this long get a nudge through Celery; 0: none, the sweeper is enough."""
+XQMJ_NUDGE_WITHIN_MS = environ.number("XQMJ_NUDGE_WITHIN_MS", 60_000)
+"""Waits up to this long get a nudge through Celery, a few a second; 0: none, the sweep's own
+loop is enough."""
 
 # --- Valkey -----------------------------------------------------------------------------------
 

@@ -150,6 +150,18 @@ class TestWaiter:
         assert waiter.wait(5)
 
 
+class TestAllowance:
+    def test_is_a_seconds_worth_at_once_and_grows_back(self) -> None:
+        now_s = [0.0]
+        allowance = notices.Allowance(4, clock=lambda: now_s[0])
+
+        assert [allowance.spend() for _ in range(6)] == [True] * 4 + [False] * 2
+        now_s[0] = 0.5
+        assert [allowance.spend() for _ in range(3)] == [True, True, False]
+        now_s[0] = 100.0
+        assert [allowance.spend() for _ in range(5)] == [True] * 4 + [False]
+
+
 class TestFork:
     @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
     def test_leaves_no_thread_or_lock_of_the_parents(self) -> None:
