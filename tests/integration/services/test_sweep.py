@@ -23,6 +23,7 @@ from matches.services.accounts import Identity
 from matches.services.engine import Settled
 from matches.services.sweep import Sweeper
 from tests.support.seated import Seated, at_once, process
+from xqmj_site.celery import app
 
 Make = Callable[..., Identity]
 
@@ -222,6 +223,41 @@ class TestWithoutABroker:
         assert time.monotonic() - begun_s < 5
         notices._hub.nudges.close()
         assert sent
+
+
+class TestNudge:
+    def test_names_the_match_and_comes_when_the_table_acts(
+        self, player: Make, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings.XQMJ_NUDGE_WITHIN_MS = 60_000
+        hub = notices._Hub()
+        monkeypatch.setattr(notices, "_hub", hub)
+        with app.connection_for_read() as broker, broker.SimpleQueue("xqmj") as queue:
+            queue.clear()
+            entry = Seated([player()]).observe()
+            notices.committed(entry, domain_clock.Due(entry.now_ms + 1_500, deadline=False))
+            hub.nudges.close()
+            message = queue.get(timeout=10)
+            message.ack()
+
+        assert message.headers["task"] == "matches.settle_match"
+        assert message.payload[0] == [entry.match_id.hex]
+        assert message.headers["eta"] is not None
+
+    def test_is_not_sent_for_a_long_wait(
+        self, player: Make, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings.XQMJ_NUDGE_WITHIN_MS = 60_000
+        hub = notices._Hub()
+        monkeypatch.setattr(notices, "_hub", hub)
+        put: list[object] = []
+        monkeypatch.setattr(hub.nudges, "put", put.append)
+        entry = Seated([player()]).observe()
+
+        notices.committed(entry, domain_clock.Due(entry.now_ms + 60_001, deadline=True))
+        notices.committed(entry, None)
+
+        assert put == []
 
 
 class TestSweeperOfThisProcess:
