@@ -158,10 +158,15 @@ def stop_host(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[tuple[PostgresServer, ValkeyServer]]:
-    """Run a fresh PostgreSQL and Valkey in `folder`; both are stopped at the end."""
+def running(
+    folder: Path, *, settings: dict[str, str] | None = None
+) -> Iterator[tuple[PostgresServer, ValkeyServer]]:
+    """Run a fresh PostgreSQL and Valkey in `folder`; both are stopped at the end.
+
+    `settings` are PostgreSQL's, beside those it always has here.
+    """
     keys = keyring.generate()
-    postgres = PostgresServer(folder / "postgres", keys=keys)
+    postgres = PostgresServer(folder / "postgres", keys=keys, settings=settings)
     valkey = ValkeyServer(folder / "valkey", password=keys.valkey_password)
     try:
         postgres.initialise(sync=False)
