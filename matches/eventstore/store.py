@@ -68,7 +68,7 @@ SELECT {_LISTED}
 _FINISHED = f"""
 SELECT h.ended_order, {_LISTED}
   FROM es.match_head h
- WHERE h.status = 2 AND (h.ended_order, h.match_id) > (%s, %s)
+ WHERE h.status = 2 AND h.rated AND (h.ended_order, h.match_id) > (%s, %s)
    AND h.ended_order < es.order_of(pg_snapshot_xmin(pg_current_snapshot()))
  ORDER BY h.ended_order, h.match_id LIMIT %s
 """  # noqa: S608
@@ -274,8 +274,8 @@ def my_matches(
     return [_listed(*row) for row in rows]
 
 
-def finished(after: tuple[int, UUID] | None, limit: int) -> list[Finished]:
-    """Finished matches in the order of commits, from the start or after a cursor.
+def finished_rated(after: tuple[int, UUID] | None, limit: int) -> list[Finished]:
+    """Rated matches that finished, in the order of commits, from the start or after a cursor.
 
     Only those below the oldest running transaction: one that commits late is
     never skipped.

@@ -14,9 +14,6 @@ from matches.games.registry import rulesets
 from matches.services import people
 from matches.services.people import PlayerRef
 
-CHUNK = 500
-"""Finished matches read in one trip where few of them are rated."""
-
 
 class Cursor(NamedTuple):
     """A finished match's place in the order of commits."""
@@ -50,15 +47,7 @@ def finished_rated(*, after: Cursor | None, limit: int) -> list[FinishedMatch]:
     A match that commits late is never skipped: nothing is shown that another
     could still be put in front of.
     """
-    found: list[FinishedMatch] = []
-    cursor: tuple[int, UUID] | None = after
-    while len(found) < limit:
-        page = store.finished(cursor, CHUNK)
-        found += [_rated(one) for one in page if one.match.rated]
-        if len(page) < CHUNK:
-            break
-        cursor = page[-1].cursor
-    return found[:limit]
+    return [_rated(one) for one in store.finished_rated(after, limit)]
 
 
 def _rated(finished: Finished) -> FinishedMatch:

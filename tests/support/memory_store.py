@@ -14,14 +14,12 @@ from uuid import UUID
 from matches.domain.clock import GRACE_MS, Due, Gap
 from matches.eventstore import hashing
 from matches.eventstore.rows import (
-    FINISHED,
     LIVE,
     Appended,
     Beat,
     CommandKey,
     Created,
     DueMatches,
-    Finished,
     Head,
     Listed,
     Loaded,
@@ -241,16 +239,6 @@ class MemoryStore:
             ]
             mine.sort(key=lambda stream: (stream.created_at_ms, stream.match_id), reverse=True)
             return [self._listed(stream) for stream in mine[:limit]]
-
-    def finished(self, after: tuple[int, UUID] | None, limit: int) -> list[Finished]:
-        with self._lock:
-            ended = [
-                Finished((stream.ended_xid, stream.match_id), self._listed(stream))
-                for stream in self.streams.values()
-                if stream.status == FINISHED
-                and (after is None or (stream.ended_xid, stream.match_id) > after)
-            ]
-            return sorted(ended, key=lambda one: one.cursor)[:limit]
 
     # --- what a test asks ---------------------------------------------------------------------
 

@@ -34,8 +34,8 @@ CREATE TABLE es.match_head (
 
 CREATE INDEX match_head_due ON es.match_head (due_at_ms)
     WHERE status = 1 AND due_at_ms IS NOT NULL;
-CREATE INDEX match_head_ended_order ON es.match_head (ended_order, match_id)
-    WHERE ended_order IS NOT NULL;
+CREATE INDEX match_head_rated ON es.match_head (ended_order, match_id)
+    WHERE status = 2 AND rated;
 
 -- Readers across matches follow the ids of transactions, as far as all of them have ended. Those
 -- begin low again in a cluster that a dump was loaded into: base is added to them, so that the order

@@ -102,43 +102,49 @@ class TestSeats:
             stream.taken(1, stream.creator)
 
 
-class TestFinished:
+class TestFinishedRated:
     def cursor(self) -> tuple[int, UUID] | None:
         """After everything that has finished so far."""
         cursor: tuple[int, UUID] | None = None
-        while page := store.finished(cursor, 500):
+        while page := store.finished_rated(cursor, 500):
             cursor = page[-1].cursor
         return cursor
 
     def test_come_in_the_order_of_commits(self) -> None:
-        begin, streams = self.cursor(), [begun() for _ in range(3)]
+        begin, streams = self.cursor(), [begun(rated=True) for _ in range(3)]
         for index in (2, 0, 1):
             end(streams[index])
 
-        found = store.finished(begin, 10)
+        found = store.finished_rated(begin, 10)
 
         assert finished_ids(found) == [streams[index].match_id for index in (2, 0, 1)]
         assert found[0].match.summary == WON
 
     def test_go_on_after_any_of_them(self) -> None:
-        begin, streams = self.cursor(), [begun() for _ in range(3)]
+        begin, streams = self.cursor(), [begun(rated=True) for _ in range(3)]
         for stream in streams:
             end(stream)
-        (first,) = store.finished(begin, 1)
+        (first,) = store.finished_rated(begin, 1)
 
-        assert finished_ids(store.finished(first.cursor, 10)) == [
+        assert finished_ids(store.finished_rated(first.cursor, 10)) == [
             stream.match_id for stream in streams[1:]
         ]
 
     def test_leave_out_aborted_and_live_matches(self) -> None:
         begin = self.cursor()
-        begun()
-        begun().append(drawn(), status=ABORTED, summary=Summary("aborted", None, (0, 0)))
+        begun(rated=True)
+        begun(rated=True).append(drawn(), status=ABORTED, summary=Summary("aborted", None, (0, 0)))
 
-        assert store.finished(begin, 10) == []
+        assert store.finished_rated(begin, 10) == []
+
+    def test_leave_out_unrated_matches(self) -> None:
+        begin, unrated = self.cursor(), begun(rated=False)
+        end(unrated)
+
+        assert store.finished_rated(begin, 10) == []
 
     def test_never_skip_a_transaction_that_commits_late(self, owner: psycopg.Connection) -> None:
-        begin, early, late = self.cursor(), begun(), begun()
+        begin, early, late = self.cursor(), begun(rated=True), begun(rated=True)
         with owner.transaction():
             # It takes its place in the order, and then takes its time.
             owner.execute(
@@ -149,8 +155,8 @@ class TestFinished:
                 (late.match_id,),
             )
             end(early)
-            during = store.finished(begin, 10)
-        after = store.finished(begin, 10)
+            during = store.finished_rated(begin, 10)
+        after = store.finished_rated(begin, 10)
 
         assert during == []
         assert finished_ids(after) == [late.match_id, early.match_id]
@@ -158,21 +164,21 @@ class TestFinished:
     def test_go_on_after_a_restore_into_a_cluster_that_counts_from_the_start(
         self, owner: psycopg.Connection
     ) -> None:
-        begin, old, new = self.cursor(), begun(), begun()
+        begin, old, new = self.cursor(), begun(rated=True), begun(rated=True)
         end(old)
         # What the old cluster had counted up to, this one has not reached.
         owner.execute(
             "UPDATE es.match_head SET ended_order = ended_order + 1000000 WHERE match_id = %s",
             (old.match_id,),
         )
-        before = store.finished(begin, 10)
+        before = store.finished_rated(begin, 10)
 
         owner.execute("SELECT es.go_on_in_order()")
         owner.execute("SELECT es.go_on_in_order()")
         end(new)
 
         assert before == []
-        assert finished_ids(store.finished(begin, 10)) == [old.match_id, new.match_id]
+        assert finished_ids(store.finished_rated(begin, 10)) == [old.match_id, new.match_id]
 
 
 def end(stream: Stream) -> None:
