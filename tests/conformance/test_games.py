@@ -141,6 +141,10 @@ class TestFlow:
                 timing = game.rules.timing(state)
                 assert (timing.clock, timing.table) == (None, False)
 
+    def test_names_the_running_clock_alike_where_it_is_asked_for_alone(self, game: Game) -> None:
+        for state in states_of(game):
+            assert game.rules.clock(state) == game.rules.timing(state).clock
+
     def test_ends_within_its_bound(self, game: Game) -> None:
         for seed in range(HANDS, 3 * HANDS):
             for hasty in (0.0, 0.9):

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -199,3 +203,39 @@ class TestReplayer:
             _proves(roving, [*log[:at], *log[at + 1 :]])
 
         assert untrue.value.version > at
+
+
+FINGERPRINT = """
+import hashlib, random
+import msgspec
+from matches.domain import visibility
+from matches.games.protocol import Auditor, Seat, SeatViewer, Spectator
+from tests.support.roving import Roving
+
+digest = hashlib.sha256()
+for seed in range(6):
+    sitting = Roving(random.Random(seed), hasty=seed % 2 == 0).play().sitting
+    match = sitting.refolded()
+    for viewer in (SeatViewer(Seat(0)), SeatViewer(Seat(1)), Spectator(), Auditor()):
+        digest.update(msgspec.json.encode(visibility.view(match, viewer)))
+    digest.update(msgspec.json.encode(sitting.log))
+print(digest.hexdigest())
+"""
+
+
+class TestFreshProcess:
+    def test_comes_to_the_same_bytes_whatever_the_seed_of_its_hashes(self) -> None:
+        """I3."""
+        digests = {
+            subprocess.run(
+                [sys.executable, "-c", FINGERPRINT],
+                cwd=Path(__file__).parents[3],
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                capture_output=True,
+                check=True,
+                text=True,
+            ).stdout
+            for seed in ("0", "4242")
+        }
+
+        assert len(digests) == 1
