@@ -27,7 +27,7 @@ LOG = logging.getLogger("xqmj.services")
 
 EVERY_S = 0.1
 """A table acts at most about this late."""
-AFTER_FAULT_S = 1.0
+AFTER_FAULT_S = 0.5
 STOP_TIMEOUT_S = 10.0
 
 _sweeping = threading.Lock()

@@ -21,6 +21,9 @@ from matches.domain.visibility import Line, line
 from matches.games.protocol import Viewer
 from matches.services import metrics
 
+ENDED_SHARE = 32
+"""For so many live matches one that is over is remembered."""
+
 
 class Done(msgspec.Struct, frozen=True):
     """Where a command's events stand: `effects` of them from `first_version` on."""
@@ -129,42 +132,63 @@ class Entry(msgspec.Struct, frozen=True):
         return done if done is not None and done.first_version <= self.version else None
 
 
-class Cache:
-    """The entries used last, at most `capacity`; safe for threads.
-
-    A match that is over is the first to go: nobody moves in it any more.
-    """
+class _Shelf:
+    """Entries in the order of their last use, at most `capacity`."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = max(1, capacity)
+        self.entries: OrderedDict[UUID, Entry] = OrderedDict()
+
+    def put(self, entry: Entry) -> None:
+        self.entries[entry.match_id] = entry
+        self.entries.move_to_end(entry.match_id)
+        while len(self.entries) > self._capacity:
+            self.entries.popitem(last=False)
+
+
+class Cache:
+    """The entries used last, at most `capacity` live ones; safe for threads.
+
+    Of matches that are over it keeps a few only: nobody moves in them any more.
+    """
+
+    def __init__(self, capacity: int) -> None:
         self._lock = threading.Lock()
-        self._entries: OrderedDict[UUID, Entry] = OrderedDict()
+        self._live = _Shelf(capacity)
+        self._ended = _Shelf(capacity // ENDED_SHARE)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._live.entries) + len(self._ended.entries)
 
     def get(self, match_id: UUID) -> Entry | None:
         """The newest entry of the match that is still remembered."""
         with self._lock:
-            entry = self._entries.get(match_id)
-            if entry is not None and entry.match.ended is None:
-                self._entries.move_to_end(match_id)
+            entry = None
+            for shelf in (self._live, self._ended):
+                entry = shelf.entries.get(match_id)
+                if entry is not None:
+                    shelf.entries.move_to_end(match_id)
+                    break
         metrics.CACHE.labels("miss" if entry is None else "hit").inc()
         return entry
 
     def put(self, entry: Entry) -> None:
         """Remember an entry, unless a newer one of the same match is known."""
+        match_id = entry.match_id
         with self._lock:
-            known = self._entries.get(entry.match_id)
+            live, ended = self._live.entries.get(match_id), self._ended.entries.get(match_id)
+            known = live or ended
             if known is not None and known.version > entry.version:
                 return
-            self._entries[entry.match_id] = entry
-            self._entries.move_to_end(entry.match_id, last=entry.match.ended is None)
-            while len(self._entries) > self._capacity:
-                self._entries.popitem(last=False)
+            if entry.match.ended is None:
+                self._live.put(entry)
+            else:
+                self._live.entries.pop(match_id, None)
+                self._ended.put(entry)
 
     def drop(self, match_id: UUID) -> None:
         """Forget a match: the log says something else."""
         with self._lock:
-            self._entries.pop(match_id, None)
+            self._live.entries.pop(match_id, None)
+            self._ended.entries.pop(match_id, None)
         metrics.CACHE.labels("dropped").inc()

@@ -18,6 +18,7 @@ import msgspec
 
 from matches.domain import match as domain
 from matches.domain.clock import GRACE_MS
+from matches.eventstore.pool import Unavailable
 from matches.services import execute, metrics
 from matches.services.engine import Engine, Settled
 from matches.services.errors import ServiceError
@@ -96,6 +97,7 @@ class Sweeper:
         self._engine = engine
         self._backoff = Backoff() if backoff is None else backoff
         self._mapper = mapper
+        self._away = threading.Event()
 
     def settle_due(self, limit: int = BATCH) -> Swept:
         """Settle up to `limit` matches whose table has something to do, longest due first.
@@ -103,6 +105,7 @@ class Sweeper:
         Raises `Unavailable` when the log cannot be asked which.
         """
         due = self._engine.store.due(limit, self._backoff.resting())
+        self._away.clear()
         results = list(self._mapper(self._settle_due, [match_id for match_id, _ in due.matches]))
         settled = [one for one in results if one is not None]
         return Swept(
@@ -123,11 +126,17 @@ class Sweeper:
         return settled
 
     def _settle_due(self, match_id: UUID) -> Settled | None:
+        if self._away.is_set():
+            return None
         try:
             settled = self.settle_one(match_id)
         except ServiceError as error:
             metrics.SWEEP_FAILURES.labels(error.code).inc()
-            self._backoff.rest(match_id)
+            if isinstance(error.__cause__, Unavailable):
+                # It is the log that is away: the rest would only wait for it, one by one.
+                self._away.set()
+            else:
+                self._backoff.rest(match_id)
             return None
         except Exception:
             # One match that this code cannot handle must not keep the others waiting.

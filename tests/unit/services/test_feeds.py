@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from matches.domain import match as domain
-from matches.domain.commands import Join, Ready
+from matches.domain.commands import Join, Leave, Ready
 from matches.domain.state import Match
 from matches.domain.visibility import Line, line
 from matches.eventstore import codec
@@ -209,18 +209,31 @@ class TestCache:
         assert cache.get(two.match_id) is None
         assert cache.get(one.match_id) == one
 
-    def test_forgets_ended_matches_first(self, parlour: Parlour) -> None:
-        cache, (one, two) = Cache(2), self.entries(parlour, 2)
-        cache.put(one)
-        parlour.deal()
-        Players(parlour, 3).play()
-        ended = parlour.observe()
-        cache.put(ended)
-        cache.get(ended.match_id)
-        cache.put(two)
+    def ended(self, parlour: Parlour) -> Entry:
+        parlour.create()
+        return parlour.send(ANA, Leave()).entry
 
-        assert cache.get(ended.match_id) is None
+    def test_keeps_few_matches_that_are_over(self, parlour: Parlour) -> None:
+        cache, (one,) = Cache(64), self.entries(parlour, 1)
+        cache.put(one)
+        over = [self.ended(parlour) for _ in range(10)]
+        for entry in over:
+            cache.put(entry)
+
+        assert [cache.get(entry.match_id) is not None for entry in over] == [False] * 8 + [True] * 2
         assert cache.get(one.match_id) == one
+
+    def test_has_a_match_once_when_it_ends(self, parlour: Parlour) -> None:
+        cache = Cache(64)
+        parlour.create()
+        cache.put(parlour.observe())
+        over = parlour.send(ANA, Leave()).entry
+        cache.put(over)
+
+        assert len(cache) == 1
+        assert cache.get(over.match_id) == over
+        cache.drop(over.match_id)
+        assert cache.get(over.match_id) is None
 
     def test_keeps_the_newer_entry(self, parlour: Parlour) -> None:
         cache = Cache(2)

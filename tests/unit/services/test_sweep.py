@@ -161,6 +161,27 @@ class TestUnreadableMatch:
         assert at == [0, 0.25, 0.75, 1.75, 3.75, 7.75, 15.75, 31.75, 61.75, 91.75]
 
 
+class TestLogThatGoesAway:
+    def test_is_noticed_by_the_first_match_and_blamed_on_none(
+        self, parlour: Parlour, sweeper: Sweeper, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for _ in range(20):
+            parlour.create()
+            parlour.send(BEN, Join())
+        parlour.advance(READY_MS + GRACE_MS + 1)
+        tried: list[Any] = []
+        load = parlour.store.load
+
+        def away(*args: Any, **_: Any) -> Any:
+            tried.append(args)
+            raise Unavailable("gone")
+
+        monkeypatch.setattr(parlour.store, "load", away)
+        assert (sweeper.settle_due().failed, len(tried)) == (20, 1)
+        monkeypatch.setattr(parlour.store, "load", load)
+        assert sweeper.settle_due().settled == 20
+
+
 class TestBackoff:
     def test_forgets_a_match_that_moved_on(self, seconds: Seconds) -> None:
         backoff, match_id = Backoff(seconds), uuid4()
