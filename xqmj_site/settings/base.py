@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,9 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
+
+REST_KNOX = {"TOKEN_TTL": timedelta(days=environ.number("XQMJ_TOKEN_DAYS", 14))}
+"""How long a token lasts; a guest is nobody any more when its token has expired."""
 
 # --- What a browser is told -------------------------------------------------------------------
 XQMJ_CONTENT_SECURITY_POLICY: dict[str, list[str]] = {
