@@ -6,8 +6,9 @@ PYTHON ?=
 export PYTHON
 
 VENV_PYTHON := .venv/bin/python
-# Two workers on the two cores that the suite is sized for; PYTEST_ARGS narrows or widens it.
-PYTEST := $(VENV_PYTHON) -m pytest -n 2 --dist worksteal
+# Two workers on the two cores that the suite is sized for, each file whole on one of them, since
+# a file may share servers of its own. PYTEST_ARGS narrows or widens what runs.
+PYTEST := $(VENV_PYTHON) -m pytest -n 2 --dist loadfile
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
