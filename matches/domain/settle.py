@@ -20,7 +20,7 @@ from matches.games.protocol import CorruptHistory, HandEvent, Seat
 
 
 def due_at(match: Match) -> Due | None:
-    """When the table next has something to do; None when only a player can move the match on."""
+    """When the table next has something to do, never before `match.at_ms`; None: nothing timed."""
     if match.phase == "playing":
         return _due_in_hand(match)
     if match.phase == "ended":
@@ -140,7 +140,6 @@ def _run(match: Match, settled: list[Stamped], *, now_ms: int, deadline_ms: int)
 
 
 def _owed(match: Match, at_ms: int) -> tuple[Stamped, ...]:
-    at_ms = max(at_ms, match.at_ms)
     if match.phase == "playing":
         return _owed_in_hand(match, at_ms)
     if match.phase == "open" or (match.phase == "readying" and not all(match.ready)):

@@ -4,12 +4,13 @@ import random
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from matches import domain
 from matches.domain import match as matches
 from matches.domain.events import ClockCredited, HandDealt, MatchEnded, SeatReady, Stamped
-from matches.games.protocol import CorruptHistory
+from matches.games.protocol import CorruptHistory, HandEvent, Seat
 from matches.games.xqmj.events import ChowMade, HandVoided, TileDiscarded, TileDrawn
 from tests.support.roving import Roving
 from tests.support.sitting import (
@@ -43,6 +44,18 @@ CODES = {
 """Every refusal of the match itself; those of rulesets and of the hand are the games'."""
 
 
+class OtherGame:
+    """A game in which any event gives the turn to seat 1, also within a pause."""
+
+    pausing: frozenset[type[HandEvent]] = frozenset()
+
+    def evolve(self, state: object, _event: HandEvent) -> object:
+        return state
+
+    def clock(self, _state: object) -> Seat:
+        return B
+
+
 class TestEvolve:
     def test_takes_charges_as_they_are_recorded(self, rig: Rig) -> None:
         """Facts stay facts: a clock is never worked out again."""
@@ -74,6 +87,19 @@ class TestEvolve:
         draw = matches.evolve(sitting.match, Stamped(TileDrawn(), 9_000, None))
 
         assert chow.clock_from_ms == draw.clock_from_ms == 1_500
+
+    @pytest.mark.parametrize(("at_ms", "from_ms"), [(900, 1_500), (1_500, 1_500), (1_501, 1_501)])
+    def test_starts_another_seat_s_clock_at_the_pause_s_end_at_the_earliest(
+        self, rig: Rig, at_ms: int, from_ms: int
+    ) -> None:
+        rig.lay(NOTHING_OFFERED)
+        match = dealt().match
+        setup = msgspec.structs.replace(match.setup, rules=OtherGame())
+        paused = msgspec.structs.replace(match, setup=setup, pause_until_ms=1_500)
+
+        after = matches.evolve(paused, Stamped(TileDrawn(), at_ms, None))
+
+        assert (after.on_clock, after.clock_from_ms) == (B, from_ms)
 
     def test_moves_only_what_a_credit_is_for(self, rig: Rig) -> None:
         rig.lay(NOTHING_OFFERED)

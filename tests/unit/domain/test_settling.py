@@ -144,7 +144,7 @@ JUMPS_MS = st.lists(
 
 
 class TestAnyMatch:
-    @settings(deadline=None, max_examples=150)
+    @settings(deadline=None, max_examples=80)
     @given(seed=SEEDS, steps=STEPS, jumps_ms=JUMPS_MS, outages=st.lists(st.integers(0, 400_000)))
     def test_settles_alike_in_one_step_and_in_many(
         self, seed: int, steps: int, jumps_ms: list[int], outages: list[int]
@@ -167,7 +167,7 @@ class TestAnyMatch:
 
         assert tuple(stepwise) == _settled(roving.match, until_ms, gaps)
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=50)
     @given(seed=SEEDS, steps=STEPS, later_ms=st.integers(0, 700_000))
     def test_owes_nothing_twice(self, seed: int, steps: int, later_ms: int) -> None:
         roving = _under_way(seed, steps)
@@ -177,7 +177,7 @@ class TestAnyMatch:
 
         assert matches.settle(after, now_ms=now_ms, deadline_ms=now_ms, gaps=gaps) == ()
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=50)
     @given(seed=SEEDS, steps=STEPS)
     def test_is_due_exactly_when_settling_yields_something(self, seed: int, steps: int) -> None:
         match = _under_way(seed, steps).match
@@ -192,7 +192,7 @@ class TestAnyMatch:
         settled = matches.settle(match, now_ms=due.at_ms, deadline_ms=due.at_ms)
         assert settled[0].at_ms == due.at_ms
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=50)
     @given(seed=SEEDS, steps=STEPS)
     def test_never_goes_back_in_time(self, seed: int, steps: int) -> None:
         instants = [stamped.at_ms for stamped in _under_way(seed, steps).sitting.log]
