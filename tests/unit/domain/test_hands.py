@@ -158,6 +158,16 @@ class TestIntermission:
         assert sitting.match.clocks == (176_000, 180_000)
         assert (sitting.match.on_clock, sitting.match.clock_from_ms) == (B, 14_000)
 
+    def test_leaves_no_pause_behind(self, rig: Rig) -> None:
+        """A win inside a pause, and the next deal before that pause would have ended."""
+        rig.lay(OTHER_WINS, NOTHING_OFFERED)
+        sitting = dealt()
+        win_quickly(sitting, 100, B)
+
+        _next_hand(sitting, 200)
+
+        assert (sitting.match.pause_until_ms, sitting.match.clock_from_ms) == (200, 200)
+
     def test_does_not_follow_the_sixth_hand(self, rig: Rig) -> None:
         """XM-59."""
         rig.lay(DEALER_WINS)
