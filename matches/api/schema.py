@@ -95,6 +95,7 @@ def operation(
         *(ANY_QUERY if query is not None else ()),
         *(ANY_BODY if body is not None else ()),
         *(ANY_KEY if key else ()),
+        *(("not_found",) if "match_id" in (path or {}) else ()),
         *(ANY_TOKEN if token else ("bad_token",) if token is None else ()),
         *errors,
     )
