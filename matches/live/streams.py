@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Mapping
-from typing import Any
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar
 from urllib.parse import parse_qs
 from uuid import UUID
 
@@ -22,11 +24,14 @@ from django.conf import settings
 from matches.domain.visibility import Line
 from matches.services import accounts, matches, notices
 from matches.services.errors import CODES, ServiceError
+from matches.services.viewers import viewer_of
 
 KEEP_ALIVE_S = 15.0
 """An empty line goes out after so long without an event."""
 LOOK_S = 1.0
 """The log is looked at this often: a notice may be lost."""
+TRUSTED_S = 5.0
+"""A stream asks this often whether its token is still good."""
 LARGEST_SEQ = 2**31 - 1
 
 Headers = list[tuple[bytes, bytes]]
@@ -53,11 +58,12 @@ class MatchStream(AsyncHttpConsumer):
 
     `Authorization: Bearer` names the player; one without a seat is a spectator.
     `after` is the last line the client has (0: from the first on). The stream
-    ends with the match's last line; an empty line means that it is alive.
+    ends with the match's last line, or when the token is no longer good; an
+    empty line means that it is alive.
     """
 
-    open_streams = 0
-    """Streams of this process; the event loop is its only thread."""
+    open_streams: ClassVar[Counter[str]] = Counter()
+    """Streams of this process by player; the event loop is its only thread."""
 
     _task: asyncio.Task[None] | None = None
 
@@ -75,28 +81,43 @@ class MatchStream(AsyncHttpConsumer):
         raise StopConsumer
 
     async def _run(self) -> None:
-        cls = type(self)
-        if cls.open_streams >= settings.XQMJ_LIVE_STREAMS:
-            await _refuse(self, "too_many_requests", 429, "This process holds no more streams.")
-            return
-        cls.open_streams += 1
         try:
-            await self._stream()
+            await self._asked()
+        except _Refused as refused:
+            await _refuse(self, refused.code, refused.status, refused.meaning)
         except ServiceError as error:
             await _refuse(self, error.code, error.status, CODES[error.code].meaning)
-        finally:
-            cls.open_streams -= 1
 
-    async def _stream(self) -> None:
+    async def _asked(self) -> None:
         if self.scope["method"] != "GET":
-            await _refuse(self, "method_not_allowed", 405, "A stream is only read.")
-            return
-        match_id = UUID(self.scope["url_route"]["kwargs"]["match_id"])
+            raise _Refused("method_not_allowed", 405, "A stream is only read.")
         after = _after(self.scope["query_string"])
         if after is None:
-            await _refuse(self, "invalid_parameter", 400, "`after` is the number of a line.")
-            return
-        player = await asyncio.to_thread(_player, self.scope["headers"])
+            raise _Refused("invalid_parameter", 400, "`after` is the number of a line.")
+        token = _bearer(self.scope["headers"])
+        player = (await asyncio.to_thread(accounts.authenticate, token)).id
+        match_id = UUID(self.scope["url_route"]["kwargs"]["match_id"])
+        with self._place(player):
+            await self._stream(match_id, player, after, token)
+
+    @contextlib.contextmanager
+    def _place(self, player: str) -> Iterator[None]:
+        """Count the stream while it is open, or refuse it where there are too many."""
+        streams = self.open_streams
+        if (
+            streams.total() >= settings.XQMJ_LIVE_STREAMS
+            or streams[player] >= settings.XQMJ_LIVE_STREAMS_A_PLAYER
+        ):
+            raise _Refused("too_many_requests", 429, "Too many streams are open.")
+        streams[player] += 1
+        try:
+            yield
+        finally:
+            streams[player] -= 1
+            if not streams[player]:
+                del streams[player]
+
+    async def _stream(self, match_id: UUID, player: str, after: int, token: str) -> None:
         woken = asyncio.Event()
         loop = asyncio.get_running_loop()
 
@@ -104,47 +125,78 @@ class MatchStream(AsyncHttpConsumer):
             loop.call_soon_threadsafe(woken.set)
 
         with notices.watching(match_id, wake):
-            await self._follow(match_id, player, after, woken)
+            found = await _events(match_id, player, after)
+            if after > found.entry.seq(viewer_of(found.entry.match, player)):
+                raise _Refused("seq_ahead", 409, "The match has not come that far.")
+            await self.send_headers(headers=_headers(b"application/x-ndjson"))
+            await self._follow(found, player, token, woken)
 
-    async def _follow(self, match_id: UUID, player: str, after: int, woken: asyncio.Event) -> None:
-        found = await asyncio.to_thread(
-            matches.events, match_id=match_id, player=player, after=after
-        )
-        await self.send_headers(headers=_headers(b"application/x-ndjson"))
-        silent_s = KEEP_ALIVE_S  # so that the headers go out at once, with an empty line
-        while True:
-            if found.events:
-                await self.send_body(_lines(found.events), more_body=True)
-                silent_s = 0.0
-            elif silent_s >= KEEP_ALIVE_S:
+    async def _follow(
+        self, found: matches.Events, player: str, token: str, woken: asyncio.Event
+    ) -> None:
+        """Send what there is, then what comes.
+
+        Its own looks and its empty lines keep their beat whatever wakes it between
+        them: else a pass that only the other seat knows of would move them.
+        """
+        began_s = sent_s = trusted_s = time.monotonic()
+        await self.send_body(_lines(found.events) or b"\n", more_body=True)
+        while found.entry.match.ended is None:
+            look_s = LOOK_S - (time.monotonic() - began_s) % LOOK_S
+            own_look = not await _told(woken, look_s)
+            now_s = time.monotonic()
+            if now_s - trusted_s >= TRUSTED_S:
+                if not await asyncio.to_thread(_is_good, token):
+                    break
+                trusted_s = now_s
+            # Headers are out already: what fails now is looked at again in a second.
+            with contextlib.suppress(ServiceError):
+                found = await _events(found.entry.match_id, player, found.seq)
+                if found.events:
+                    sent_s = now_s
+                    await self.send_body(_lines(found.events), more_body=True)
+            if own_look and now_s - sent_s >= KEEP_ALIVE_S:
+                sent_s = now_s
                 await self.send_body(b"\n", more_body=True)
-                silent_s = 0.0
-            if found.entry.match.ended is not None:
-                await self.send_body(b"")
-                return
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(woken.wait(), LOOK_S)
-            silent_s += 0.0 if woken.is_set() else LOOK_S
-            woken.clear()
-            found = await self._more(match_id, player, found)
-
-    async def _more(self, match_id: UUID, player: str, found: matches.Events) -> matches.Events:
-        try:
-            return await asyncio.to_thread(
-                matches.events, match_id=match_id, player=player, after=found.seq
-            )
-        except ServiceError:
-            # Headers are out already: stay, and look again in a second.
-            return msgspec.structs.replace(found, events=())
+        await self.send_body(b"")
 
 
-def _player(headers: Iterable[tuple[bytes, bytes]]) -> str:
+class _Refused(Exception):
+    """The stream is not opened: status, code and meaning of the answer."""
+
+    def __init__(self, code: str, status: int, meaning: str) -> None:
+        super().__init__(code)
+        self.code, self.status, self.meaning = code, status, meaning
+
+
+async def _told(woken: asyncio.Event, within_s: float) -> bool:
+    """Whether a notice came within the time."""
+    try:
+        await asyncio.wait_for(woken.wait(), within_s)
+    except TimeoutError:
+        return False
+    woken.clear()
+    return True
+
+
+async def _events(match_id: UUID, player: str, after: int) -> matches.Events:
+    return await asyncio.to_thread(matches.events, match_id=match_id, player=player, after=after)
+
+
+def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> str:
     for name, value in headers:
-        if name.lower() == b"authorization":
-            scheme, _, token = value.decode("latin-1").partition(" ")
-            if scheme.lower() == "bearer":
-                return accounts.authenticate(token.strip()).id
+        if name.lower() == b"authorization" and value.startswith(b"Bearer "):
+            return value.removeprefix(b"Bearer ").decode("latin-1")
     raise ServiceError("bad_token")
+
+
+def _is_good(token: str) -> bool:
+    """Whether the token still speaks for somebody; while that cannot be asked, it does."""
+    try:
+        accounts.authenticate(token)
+    except ServiceError as error:
+        return error.code != "bad_token"
+    return True
 
 
 def _after(query: bytes) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from matches.live import routing
+from matches.live import routing, streams
 from matches.live.streams import MatchStream
 from tests.support.api import InProcess, Player, begun, guest, registered
 
@@ -159,15 +159,36 @@ class TestMatchStream:
 
         _watch(Stream(match_id, token=token, query=query), then)
 
-    def test_holds_no_more_streams_than_it_may(
-        self, settings: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        match_id, _, _ = _begun()
-        settings.XQMJ_LIVE_STREAMS = 1
-        monkeypatch.setattr(MatchStream, "open_streams", 1)
+    def test_refuses_a_number_that_no_line_has_yet(self) -> None:
+        match_id, one, _ = _begun()
 
         async def then(stream: Stream) -> None:
-            assert stream.status == 429
+            assert stream.status == 409
 
-        _watch(Stream(match_id), then)
-        assert MatchStream.open_streams == 1
+        _watch(Stream(match_id, token=one.token, query="after=6"), then)
+
+    def test_ends_when_its_token_is_revoked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(streams, "TRUSTED_S", 0.0)
+        match_id, one, _ = _begun()
+
+        async def then(stream: Stream) -> None:
+            await stream.lines(5)
+            answer = await asyncio.to_thread(one.post, "auth/logout")
+            assert answer.status in {200, 204}
+            await stream.rest()
+            assert stream.over
+
+        _watch(Stream(match_id, token=one.token), then)
+
+    @pytest.mark.parametrize("setting", ["XQMJ_LIVE_STREAMS", "XQMJ_LIVE_STREAMS_A_PLAYER"])
+    def test_holds_no_more_streams_than_it_may(self, settings: Any, setting: str) -> None:
+        match_id, one, _ = _begun()
+        setattr(settings, setting, 1)
+
+        async def then(_first: Stream) -> None:
+            second = await Stream(match_id, token=one.token).open()
+            assert second.status == 429
+            await second.close()
+
+        _watch(Stream(match_id, token=one.token), then)
+        assert MatchStream.open_streams.total() == 0

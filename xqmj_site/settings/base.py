@@ -116,6 +116,8 @@ XQMJ_LONGPOLL_WAITERS = environ.number("XQMJ_LONGPOLL_WAITERS", 16)
 """Long polls that may wait in one process: half of its threads (docs/adr/0011)."""
 XQMJ_LIVE_STREAMS = environ.number("XQMJ_LIVE_STREAMS", 2000)
 """Streams that one live process holds."""
+XQMJ_LIVE_STREAMS_A_PLAYER = environ.number("XQMJ_LIVE_STREAMS_A_PLAYER", 5)
+"""Streams of one player that one live process holds."""
 XQMJ_SWEEP_THREADS = environ.number("XQMJ_SWEEP_THREADS", 4)
 """Matches that a worker's sweep settles at the same time."""
 XQMJ_NUDGE_WITHIN_MS = environ.number("XQMJ_NUDGE_WITHIN_MS", 60_000)
