@@ -52,7 +52,7 @@ class Finished(Protocol):
 class Position(NamedTuple):
     """Where a match stands in the order of application: by the transaction that ended it."""
 
-    ended_xid: int
+    ended_order: int
     match_id: UUID
 
 

@@ -200,11 +200,11 @@ class Rating(models.Model):
 class CatchUp(models.Model):
     """How far the log of matches has been rated: the only row, whose lock orders all application.
 
-    (`ended_xid`, `match_id`) is the last match applied; None: none yet.
+    (`ended_order`, `match_id`) is the last match applied; None: none yet.
     """
 
     only = models.BooleanField(primary_key=True, default=True)
-    ended_xid = models.BigIntegerField(null=True)
+    ended_order = models.BigIntegerField(null=True)
     match_id = models.UUIDField(null=True)
     updated_at = models.DateTimeField(db_default=Now())
 
@@ -216,4 +216,4 @@ class CatchUp(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"({self.ended_xid}, {self.match_id})"
+        return f"({self.ended_order}, {self.match_id})"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import BigIntegerField, Func
 from django.db.models.functions import Now
 
 from ratings import source
@@ -51,28 +50,13 @@ class Drift(Exception):
     """
 
 
-class OtherCluster(Exception):
-    """The catch-up stands at a transaction that this database cluster has not reached.
-
-    A dump was restored into a cluster whose transaction ids begin anew, so what ends from now on
-    would be taken for rated already. docs/ratings.md says how the ids are put ahead.
-    """
-
-
-class _NextXid(Func):
-    """The first transaction id that the cluster has not given out."""
-
-    template = "pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
-    output_field = BigIntegerField()
-
-
 def apply_finished(*, limit: int = A_CALL) -> int:
     """Rate the finished matches that are not rated yet, and return how many this call rated.
 
     Safe to run as often and in as many processes as one likes: the row of `CatchUp` lets one of
     them work, the others return at once; who dies in the middle leaves nothing behind. Raises
     `Unratable` after the last match before one that cannot be rated, and stays there: to skip it
-    would be to lose it silently. `Drift` and `OtherCluster` stop it as well.
+    would be to lose it silently. `Drift` stops it as well.
     """
     done = 0
     while done < limit:
@@ -88,17 +72,14 @@ def apply_finished(*, limit: int = A_CALL) -> int:
 
 def position(row: CatchUp) -> Position | None:
     """Return the last match applied."""
-    if row.ended_xid is None or row.match_id is None:
+    if row.ended_order is None or row.match_id is None:
         return None
-    return Position(row.ended_xid, row.match_id)
+    return Position(row.ended_order, row.match_id)
 
 
 def _apply_batch(size: int) -> tuple[int, Unratable | None]:
     # Most runs find nothing: they take no lock and no transaction id.
-    row = CatchUp.objects.annotate(next_xid=_NextXid()).get()
-    if row.ended_xid is not None and row.ended_xid >= row.next_xid:
-        raise OtherCluster(f"{row.ended_xid} is not below {row.next_xid}")
-    if not source.finished_rated(after=position(row), limit=1):
+    if not source.finished_rated(after=position(CatchUp.objects.get()), limit=1):
         return 0, None
     with transaction.atomic():
         held = CatchUp.objects.select_for_update(skip_locked=True).first()
@@ -121,7 +102,9 @@ def _apply(row: CatchUp, found: Sequence[source.Ended]) -> tuple[int, Unratable 
     if entries and last is not None:
         RatingEvent.objects.bulk_create([RatingEvent.of(entry) for entry in entries])
         _project(ledger, {(entry.pool, entry.player) for entry in entries})
-        CatchUp.objects.update(ended_xid=last.ended_xid, match_id=last.match_id, updated_at=Now())
+        CatchUp.objects.update(
+            ended_order=last.ended_order, match_id=last.match_id, updated_at=Now()
+        )
     return len(matches), obstacle
 
 

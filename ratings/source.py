@@ -41,7 +41,7 @@ def finished_rated(*, after: Position | None, limit: int) -> Sequence[Ended]:
 
 def position_of(match: Ended) -> Position:
     """Return where the match stands in the order of application."""
-    return Position(match.cursor.ended_xid, match.cursor.match_id)
+    return Position(match.cursor.ended_order, match.cursor.match_id)
 
 
 def person(username: str) -> Person | None:

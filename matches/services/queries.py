@@ -18,7 +18,7 @@ from matches.services.people import PlayerRef
 class Cursor(NamedTuple):
     """A finished match's place in the order of commits."""
 
-    ended_xid: int
+    ended_order: int
     match_id: UUID
 
 

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
             name="CatchUp",
             fields=[
                 ("only", models.BooleanField(default=True, primary_key=True, serialize=False)),
-                ("ended_xid", models.BigIntegerField(null=True)),
+                ("ended_order", models.BigIntegerField(null=True)),
                 ("match_id", models.UUIDField(null=True)),
                 (
                     "updated_at",

@@ -64,7 +64,7 @@ class Stream:
     due_at_ms: int | None = None
     due_is_deadline: bool = False
     summary: Summary | None = None
-    ended_xid: int = 0
+    ended_order: int = 0
 
     @property
     def head_hash(self) -> bytes:
@@ -106,7 +106,7 @@ class MemoryStore:
         self.streams: dict[UUID, Stream] = {}
         self.creations: dict[tuple[str, UUID], tuple[UUID, int]] = {}
         self.trips: list[str] = []
-        self._xid = 0
+        self._order = 0
         self._lock = threading.RLock()
 
     # --- what the event store answers ---------------------------------------------------------
@@ -163,8 +163,8 @@ class MemoryStore:
             assert (summary is None) == (status == LIVE)
             stream.summary = summary
             if status != LIVE:
-                self._xid += 1
-                stream.ended_xid = self._xid
+                self._order += 1
+                stream.ended_order = self._order
             return Appended("ok", len(stream.rows))
 
     def create(

@@ -23,7 +23,7 @@ from tests.support.servers import TEMPLATE, Servers
 EMPTY = """
 ALTER TABLE ratings_ratingevent DISABLE TRIGGER USER;
 TRUNCATE ratings_ratingevent, ratings_rating;
-UPDATE ratings_catchup SET ended_xid = NULL, match_id = NULL;
+UPDATE ratings_catchup SET ended_order = NULL, match_id = NULL;
 ALTER TABLE ratings_ratingevent ENABLE ALWAYS TRIGGER append_only_row;
 ALTER TABLE ratings_ratingevent ENABLE ALWAYS TRIGGER append_only_truncate;
 """

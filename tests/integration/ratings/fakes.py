@@ -16,7 +16,7 @@ MINUTE_MS = 60_000
 class Position(NamedTuple):
     """Where a match stands in the order of ends."""
 
-    ended_xid: int
+    ended_order: int
     match_id: UUID
 
 
@@ -30,11 +30,11 @@ class Finished:
     players: tuple[str, ...]
     places: tuple[int, ...]
     ended_at_ms: int
-    ended_xid: int
+    ended_order: int
 
     @property
     def cursor(self) -> Position:
-        return Position(self.ended_xid, self.match_id)
+        return Position(self.ended_order, self.match_id)
 
 
 class PlayerRef(NamedTuple):
@@ -62,7 +62,7 @@ class FakeQueries:
         places: tuple[int, ...] = (1, 2),
         control: str = "3+2",
         at_ms: int | None = None,
-        xid: int | None = None,
+        order: int | None = None,
         match_id: UUID | None = None,
     ) -> Finished:
         """End one more match, a minute after the one before it."""
@@ -74,7 +74,7 @@ class FakeQueries:
             players=tuple(player.hex for player in (players or (ANN, BEN))),
             places=places,
             ended_at_ms=START_MS + n * MINUTE_MS if at_ms is None else at_ms,
-            ended_xid=1 + n if xid is None else xid,
+            ended_order=1 + n if order is None else order,
         )
         self.finished.append(match)
         return match

@@ -88,7 +88,7 @@ class TestTheCatchUp:
     def test_has_one_row_from_the_start(self) -> None:
         row = CatchUp.objects.get()
 
-        assert (row.ended_xid, row.match_id) == (None, None)
+        assert (row.ended_order, row.match_id) == (None, None)
 
     def test_gets_no_second_row(self) -> None:
         with pytest.raises(ProgrammingError, match="permission denied"):

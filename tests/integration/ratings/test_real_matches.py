@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 
+import psycopg
 import pytest
 
 from ratings import services
-from ratings.models import RatingEvent
+from ratings.models import CatchUp, RatingEvent
 from ratings.rebuild import rebuild
 from tests.support import api
 from tests.support.api import InProcess, Player
+from tests.support.servers import Servers
 
 pytestmark = pytest.mark.django_db
 
@@ -82,3 +84,20 @@ class TestRating:
 
         assert outcome.difference is None
         assert outcome.matches >= 2
+
+    def test_goes_on_after_a_restore_into_a_cluster_that_counts_from_the_start(
+        self, pair: tuple[Player, Player], servers: Servers
+    ) -> None:
+        loser, winner = pair
+        assert applied(resigned(loser, winner))
+        last = CatchUp.objects.get()
+        # What the old cluster had counted up to, this one has not reached.
+        with psycopg.connect(servers.owner_url, autocommit=True) as owner:
+            for table in ("es.match_head", "public.ratings_catchup"):
+                owner.execute(
+                    f"UPDATE {table} SET ended_order = ended_order + 1000000 WHERE match_id = %s",
+                    (last.match_id,),
+                )
+            owner.execute("SELECT es.go_on_in_order()")
+
+        assert len(applied(resigned(winner, loser))) == 2

@@ -52,7 +52,7 @@ class TestApplyFinished:
         # Provisional from the first instant on: the deviation is above 110 still.
         assert ann.last_at_ms == ann.settled_until_ms == START_MS
         at = services.position(CatchUp.objects.get())
-        assert at == Position(match.ended_xid, match.match_id)
+        assert at == Position(match.ended_order, match.match_id)
 
     @pytest.mark.usefixtures("matches")
     def test_does_nothing_where_nothing_has_finished(self) -> None:
@@ -99,9 +99,9 @@ class TestApplyFinished:
     def test_applies_in_the_order_of_ends_and_not_of_ids_or_times(
         self, matches: FakeQueries
     ) -> None:
-        late = matches.finish(ANN, BEN, xid=30, at_ms=START_MS, match_id=UUID(int=1))
-        tied_second = matches.finish(ANN, BEN, xid=20, at_ms=START_MS + 5, match_id=UUID(int=9))
-        tied_first = matches.finish(ANN, BEN, xid=20, at_ms=START_MS + 9, match_id=UUID(int=8))
+        late = matches.finish(ANN, BEN, order=30, at_ms=START_MS, match_id=UUID(int=1))
+        tied_second = matches.finish(ANN, BEN, order=20, at_ms=START_MS + 5, match_id=UUID(int=9))
+        tied_first = matches.finish(ANN, BEN, order=20, at_ms=START_MS + 9, match_id=UUID(int=8))
 
         services.apply_finished()
 
@@ -219,19 +219,6 @@ class TestDrift:
         assert [row[1] for row in log()] == [1, 2]
 
 
-class TestOtherCluster:
-    def test_is_told_by_its_transaction_ids(self, matches: FakeQueries) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-            (reached,) = cursor.fetchone()
-        matches.finish(xid=reached + 1_000)
-        services.apply_finished()
-        matches.finish(xid=reached)
-
-        with pytest.raises(services.OtherCluster):
-            services.apply_finished()
-
-
 class TestExactlyOnce:
     def test_holds_for_sixteen_at_a_time(self, matches: FakeQueries) -> None:
         for n in range(40):
@@ -319,7 +306,7 @@ class TestExactlyOnce:
         matches.finish()
         services.apply_finished()
         before = state()
-        CatchUp.objects.update(ended_xid=None, match_id=None)
+        CatchUp.objects.update(ended_order=None, match_id=None)
 
         with pytest.raises(IntegrityError, match="rating_event_match_seat"):
             services.apply_finished()
