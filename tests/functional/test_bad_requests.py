@@ -100,7 +100,15 @@ class World:
             heads = cursor.fetchone()
             cursor.execute("SELECT count(*) FROM es.match_event")
             events = cursor.fetchone()
-        return {"players": players, "tokens": tokens, "heads": heads, "events": events}
+            cursor.execute("SELECT count(*) FROM matches_writekey")
+            keys = cursor.fetchone()
+        return {
+            "players": players,
+            "tokens": tokens,
+            "heads": heads,
+            "events": events,
+            "keys": keys,
+        }
 
 
 @pytest.fixture(scope="module")
