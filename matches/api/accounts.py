@@ -21,6 +21,7 @@ from matches.api.problems import Problem
 from matches.api.requests import address_of, idempotency_key, no_query
 from matches.api.schema import operation
 from matches.api.throttling import name_of, throttle
+from matches.models import username_key
 from matches.services import accounts, idempotency, queries
 from matches.services.accounts import Session
 
@@ -108,7 +109,7 @@ class LoginView(EntryView):
         no_query(plain(request))
         idempotency_key(plain(request))
         body = self.read(request, LoginBody)
-        throttle.spend("login", name_of(body.username.casefold()))
+        throttle.spend("login", name_of(username_key(body.username)))
         return self.once(
             request,
             body,

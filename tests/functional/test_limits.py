@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -50,25 +51,34 @@ class TestLimit:
     def test_of_log_ins_counts_a_name_wherever_it_is_tried_from(self, limited: Any) -> None:
         limited.XQMJ_NUM_PROXIES = 1
 
-        def tried(n: int) -> str | None:
-            return (
-                Api(InProcess())
-                .request(
-                    "POST",
-                    "auth/login",
-                    body=b'{"username": "Victim", "password": "xxxxxxxxxxxx"}',
-                    headers={"Idempotency-Key": f"{n}", "X-Forwarded-For": f"10.0.0.{n}"},
-                )
-                .code
-            )
-
-        codes = [tried(n) for n in range(11)]
+        codes = [self.tried(n, "Victim") for n in range(11)]
 
         assert codes == ["bad_credentials"] * 10 + ["too_many_requests"]
 
+    def test_of_log_ins_counts_every_spelling_of_a_name(self, limited: Any) -> None:
+        limited.XQMJ_NUM_PROXIES = 1
+        spellings = ("victim", "VICTIM", "\uff36\uff49\uff43\uff54\uff49\uff4d", "vict\u2170m")
+
+        codes = [self.tried(n, spellings[n % 4]) for n in range(11)]
+
+        assert codes == ["bad_credentials"] * 10 + ["too_many_requests"]
+
+    def tried(self, n: int, name: str) -> str | None:
+        """What a wrong password for the name answers, from the n-th address."""
+        return (
+            Api(InProcess())
+            .request(
+                "POST",
+                "auth/login",
+                body=json.dumps({"username": name, "password": "x" * 12}).encode(),
+                headers={"Idempotency-Key": f"attempt-{n:08}", "X-Forwarded-For": f"10.0.0.{n}"},
+            )
+            .code
+        )
+
     def test_is_not_dodged_by_a_made_up_address(self, limited: Any) -> None:
         def tried(n: int) -> int:
-            headers = {"Idempotency-Key": f"{n}", "X-Forwarded-For": f"10.0.0.{n}"}
+            headers = {"Idempotency-Key": f"attempt-{n:08}", "X-Forwarded-For": f"10.0.0.{n}"}
             return Api(InProcess()).request("POST", "auth/guest", headers=headers).status
 
         assert [tried(n) for n in range(11)] == [201] * 10 + [429]
