@@ -16,9 +16,9 @@ from matches.api.base import ApiView, caller
 from matches.api.bodies import LoginBody, NoBody, NoQuery, RegisterBody
 from matches.api.drf import plain
 from matches.api.identity import bearer, caller_by
-from matches.api.keys import fingerprint
+from matches.api.keys import fingerprint, keyed_fingerprint
 from matches.api.problems import Problem
-from matches.api.requests import address_of, idempotency_key, no_query
+from matches.api.requests import idempotency_key, known_address_of, no_query, strangers_key
 from matches.api.schema import operation
 from matches.api.throttling import name_of, throttle
 from matches.models import username_key
@@ -45,9 +45,9 @@ class EntryView(ApiView):
             return 201, msgspec.json.encode(told)
 
         done = idempotency.once(
-            scope=idempotency.scope_of(player=None, address=address_of(django)),
-            key=idempotency_key(django),
-            fingerprint=fingerprint(request.path_info, stated),
+            scope=idempotency.scope_of(player=None, address=known_address_of(django)),
+            key=strangers_key(django),
+            fingerprint=keyed_fingerprint(request.path_info, stated),
             effect=effect,
         )
         return HttpResponse(done.body, status=done.status, content_type=JSON)
@@ -78,7 +78,7 @@ class RegisterView(EntryView):
     def post(self, request: Request) -> HttpResponse:
         """Register."""
         no_query(plain(request))
-        idempotency_key(plain(request))
+        strangers_key(plain(request))
         body = self.read(request, RegisterBody)
         return self.once(
             request,
@@ -107,7 +107,7 @@ class LoginView(EntryView):
     def post(self, request: Request) -> HttpResponse:
         """Log in; attempts on one name count together, wherever they come from."""
         no_query(plain(request))
-        idempotency_key(plain(request))
+        strangers_key(plain(request))
         body = self.read(request, LoginBody)
         throttle.spend("login", name_of(username_key(body.username)))
         return self.once(
@@ -135,7 +135,7 @@ class GuestView(EntryView):
     def post(self, request: Request) -> HttpResponse:
         """A guest, known by the token alone."""
         no_query(plain(request))
-        idempotency_key(plain(request))
+        strangers_key(plain(request))
         return self.once(request, self.read(request, NoBody), accounts.guest)
 
 

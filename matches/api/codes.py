@@ -27,7 +27,9 @@ _REQUEST = {
     "unknown_parameter": Code(400, "The query has a parameter that this request does not know."),
     "invalid_parameter": Code(400, "A query parameter does not allow this value."),
     "idempotency_key_missing": Code(400, "A write needs an Idempotency-Key header."),
-    "idempotency_key_invalid": Code(400, "An Idempotency-Key is 1 to 64 visible ASCII characters."),
+    "idempotency_key_invalid": Code(
+        400, "An Idempotency-Key is 1 to 64 visible ASCII characters; without a token 16 to 64."
+    ),
     "bad_content_length": Code(400, "Content-Length is not a plain number."),
     "body_incomplete": Code(400, "The body ended before its Content-Length."),
     "bad_host": Code(400, "The Host header does not name this server."),

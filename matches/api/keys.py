@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from uuid import UUID
 
+from django.utils.crypto import salted_hmac
+
 from matches.eventstore.rows import CommandKey
 
 
@@ -21,5 +23,21 @@ def command_key(*, player: str, key: str, path: str, body: bytes) -> CommandKey:
 
 def fingerprint(path: str, body: bytes) -> int:
     """Tells a write from another one under the same key; signed, 64 bits."""
-    print_ = hashlib.sha256(b"POST " + path.encode() + b"\n" + body).digest()
-    return int.from_bytes(print_[:8], "big", signed=True)
+    return _signed(hashlib.sha256(_written(path, body)).digest())
+
+
+def keyed_fingerprint(path: str, body: bytes) -> int:
+    """The same for a body that may hold a password: nobody can try passwords on a stolen table.
+
+    It is an HMAC under `SECRET_KEY`, which the database does not hold.
+    """
+    written = _written(path, body)
+    return _signed(salted_hmac("xqmj.fingerprint", written, algorithm="sha256").digest())
+
+
+def _written(path: str, body: bytes) -> bytes:
+    return b"POST " + path.encode() + b"\n" + body
+
+
+def _signed(digest: bytes) -> int:
+    return int.from_bytes(digest[:8], "big", signed=True)

@@ -18,6 +18,9 @@ T = TypeVar("T")
 
 HEADER_CHARS = 2048
 URI_CHARS = 2048
+STRANGERS_KEY_CHARS = 16
+"""The shortest Idempotency-Key of whoever has no token. Such a key names its client: all that
+come from one address share their keys, and an answer may hold a token."""
 
 _READ_HEADERS = (
     "HTTP_ACCEPT",
@@ -144,12 +147,26 @@ def idempotency_key(request: HttpRequest) -> str:
     return str(key)
 
 
+def strangers_key(request: HttpRequest) -> str:
+    """The key of a write without a token, as `idempotency_key`, and no shorter than it must be."""
+    key = idempotency_key(request)
+    if len(key) < STRANGERS_KEY_CHARS:
+        shortest = f"Without a token it has at least {STRANGERS_KEY_CHARS} characters."
+        raise Problem("idempotency_key_invalid", shortest)
+    return key
+
+
 def address_of(request: HttpRequest) -> str:
-    """The client's address, an IPv6 one as its /64.
+    """The client's address, an IPv6 one as its /64; "unknown" where it cannot be told.
 
     Only as many entries of X-Forwarded-For count, from the right, as there are
     proxies of ours in front (`XQMJ_NUM_PROXIES`): a client can write the rest.
     """
+    return known_address_of(request) or "unknown"
+
+
+def known_address_of(request: HttpRequest) -> str | None:
+    """The same, None where it cannot be told."""
     address: str = request.META.get("REMOTE_ADDR", "")
     proxies = settings.XQMJ_NUM_PROXIES
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
@@ -159,7 +176,7 @@ def address_of(request: HttpRequest) -> str:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
-        return "unknown"
+        return None
     if parsed.version == 6:
         return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))
     return address

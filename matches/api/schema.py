@@ -13,6 +13,7 @@ from matches.api import shapes
 from matches.api.bodies import Body, act_body
 from matches.api.codes import TABLE
 from matches.api.problems import ProblemBody
+from matches.api.requests import STRANGERS_KEY_CHARS
 from matches.domain.visibility import Line
 from matches.games.protocol import Action
 
@@ -105,7 +106,7 @@ def operation(
         tags=[tag],
         auth=_AUTH[token],
         request=None if body is None else {JSON: _ref(body)},
-        parameters=[*_path(path or {}), *_query(query), *_headers(key=key)],
+        parameters=[*_path(path or {}), *_query(query), *_headers(key=key, token=token)],
         responses={**_answers(answers), **_refusals(codes)},
     )
 
@@ -159,10 +160,15 @@ def _query(kind: type[Body] | None) -> list[OpenApiParameter]:
     return [OpenApiParameter(name, form) for name, form in properties.items()]
 
 
-def _headers(*, key: bool) -> list[OpenApiParameter]:
+def _headers(*, key: bool, token: bool | None) -> list[OpenApiParameter]:
     if not key:
         return []
-    form = {"type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[\\x21-\\x7e]+$"}
+    form = {
+        "type": "string",
+        "minLength": STRANGERS_KEY_CHARS if token is False else 1,
+        "maxLength": 64,
+        "pattern": "^[\\x21-\\x7e]+$",
+    }
     return [
         OpenApiParameter(
             "Idempotency-Key",

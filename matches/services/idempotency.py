@@ -7,6 +7,7 @@ same transaction as what it did.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 import msgspec
@@ -26,14 +27,19 @@ class Answer(msgspec.Struct, frozen=True):
     replayed: bool = False
 
 
-def scope_of(*, player: str | None, address: str) -> str:
+def scope_of(*, player: str | None, address: str | None) -> str:
     """Who asks: a player (public id in hex), or whoever comes from an address, which is not kept.
+
+    Of an unknown address (None) every request is somebody else's: none of them
+    is answered with what another was given.
 
     >>> scope_of(player="0199", address="192.0.2.1")
     'player:0199'
     """
     if player is not None:
         return f"player:{player}"
+    if address is None:
+        return f"anon:{secrets.token_hex(16)}"
     hidden = salted_hmac("xqmj.idempotency", address, algorithm="sha256").hexdigest()
     return f"anon:{hidden[:32]}"
 

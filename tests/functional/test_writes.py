@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +10,11 @@ from typing import Any
 
 import pytest
 from django.db import connections
+from django.test import Client
 
+from matches.api.keys import keyed_fingerprint
 from matches.models import Player as PlayerRow
+from matches.models import WriteKey
 from tests.support import api, sitting
 from tests.support.ahead import AheadStore
 from tests.support.api import Answer, Api, InProcess, Player
@@ -228,6 +232,39 @@ class TestAccount:
         first, again = (Api(InProcess()).post("auth/guest", key=key) for _ in range(2))
 
         assert (first.status, first.raw) == (201, again.raw)
+
+    def test_leaves_nothing_to_try_passwords_on(self) -> None:
+        name, key = api.fresh_name(), secrets.token_hex(8)
+        body = {"username": name, "password": api.PASSWORD}
+        assert Api(InProcess()).post("auth/register", body, key=key).status == 201
+
+        written = f'{{"email":null,"password":"{api.PASSWORD}","username":"{name}"}}'.encode()
+        unkeyed = hashlib.sha256(b"POST /api/v1/auth/register\n" + written).digest()[:8]
+        kept = WriteKey.objects.get(key=key).fingerprint
+        assert kept != int.from_bytes(unkeyed, "big", signed=True)
+        assert kept == keyed_fingerprint("/api/v1/auth/register", written)
+
+    @pytest.mark.parametrize("path", ["auth/guest", "auth/register", "auth/login"])
+    def test_of_a_stranger_needs_a_key_that_nobody_else_chooses(self, path: str) -> None:
+        answer = Api(InProcess()).post(path, key="k" * 15)
+
+        assert (answer.status, answer.code) == (400, "idempotency_key_invalid")
+
+    def test_of_whoever_comes_from_nowhere_is_shared_with_nobody(self) -> None:
+        key = secrets.token_hex(8)
+
+        answers = [
+            Client(REMOTE_ADDR="").post(
+                "/api/v1/auth/guest",
+                "{}",
+                content_type="application/json",
+                headers={"idempotency-key": key},
+            )
+            for _ in range(2)
+        ]
+
+        assert [answer.status_code for answer in answers] == [201, 201]
+        assert answers[0].json()["token"] != answers[1].json()["token"]
 
 
 class TestLogout:

@@ -100,6 +100,12 @@ class TestIdempotencyKey:
 
         assert refused(requests.idempotency_key, request) == "idempotency_key_invalid"
 
+    def test_of_a_stranger_has_sixteen_characters(self) -> None:
+        long, short = (make.post("/", headers={"idempotency-key": "k" * n}) for n in (16, 15))
+
+        assert requests.strangers_key(long) == "k" * 16
+        assert refused(requests.strangers_key, short) == "idempotency_key_invalid"
+
 
 class TestAddressOf:
     def address(
