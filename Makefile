@@ -28,7 +28,7 @@ lint: venv ## Check style, imports and types
 	.venv/bin/lint-imports
 	$(VENV_PYTHON) -m mypy
 
-check: lint test ## Everything a change must pass before it is proposed
+check: lint test ## Lint, then test; .ci/run runs these, the slow tests and what else a change must pass
 
 format: venv ## Put the sources into their one form
 	$(VENV_PYTHON) -m ruff check --fix-only --quiet .
