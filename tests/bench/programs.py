@@ -1,4 +1,4 @@
-"""The side of a helper process: Django first, then lines in and JSON out."""
+"""What a process of the bench does: Django first, then lines in and JSON out."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ QUICK = Size(quick=True, rounds=1, round_s=0.5, sweep_s=5.0, live_matches=20, wo
 
 
 class Program:
-    """A helper process that answers every line on its input with one line of JSON."""
+    """A process that answers every line on its input with one line of JSON."""
 
     def __init__(self, command: Sequence[str], environment: dict[str, str], log: Path) -> None:
         self._log = log
@@ -83,7 +83,7 @@ class Program:
         assert self._child.stdout is not None
         line = self._child.stdout.readline()
         if not line:
-            raise RuntimeError(f"a helper of the bench died:\n{processes.tail(self._log, 40)}")
+            raise RuntimeError(f"a process of the bench died:\n{processes.tail(self._log, 40)}")
         return json.loads(line)
 
     def ask(self, *words: str | float) -> Any:
@@ -152,7 +152,7 @@ class Stage:
 
     @contextlib.contextmanager
     def program(self, servers: Servers, module: str, *arguments: str | float) -> Iterator[Program]:
-        """A helper of the bench that counts as a process that answers players."""
+        """A process of the bench that counts as a process that answers players."""
         environment = self.environment(servers, "web", XQMJ_CACHE_MATCHES="8192")
         command = [sys.executable, "-m", f"tests.bench.{module}", *map(str, arguments)]
         program = Program(command, environment, self.folder / f"{module}.log")
