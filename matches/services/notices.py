@@ -144,8 +144,13 @@ class Listener:
         with _client(socket_timeout=LISTEN_S) as client, client.pubsub() as heard:
             heard.subscribe(CHANNEL)
             self._switchboard.tell_all()
+            asked = False
             while True:
                 message = heard.get_message(ignore_subscribe_messages=True, timeout=LISTEN_S / 2)
+                if message is None and asked:
+                    # A network that swallows what is sent closes no connection.
+                    raise TimeoutError("no answer to a ping")
+                asked = message is None
                 if message is None:
                     heard.ping()
                 elif message["type"] == "message":
