@@ -204,17 +204,17 @@ pool.close()
 def lose_answers(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Let the next statements run, and their connections break before the answer is read."""
     left = [times]
-    whole = pool.BoundedConnection.execute
+    whole = pool.BoundedConnection.ask
 
-    def execute(connection: Any, *args: Any, **named: Any) -> Any:
-        cursor = whole(connection, *args, **named)
+    def ask(connection: Any, *args: Any) -> Any:
+        rows = whole(connection, *args)
         if left[0]:
             left[0] -= 1
             connection.pgconn.finish()
             raise psycopg.OperationalError("the connection is lost")
-        return cursor
+        return rows
 
-    monkeypatch.setattr(pool.BoundedConnection, "execute", execute)
+    monkeypatch.setattr(pool.BoundedConnection, "ask", ask)
 
 
 @pytest.fixture(scope="class")
