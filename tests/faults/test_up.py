@@ -46,6 +46,7 @@ class Up:
         self.log = folder / "up.log"
         self.port = processes.free_port()
         self.live_port = processes.free_port()
+        self.metrics_port = processes.free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
     def environment(self) -> dict[str, str]:
@@ -54,6 +55,8 @@ class Up:
             "HOME": os.environ.get("HOME", "/"),
             "PORT": str(self.port),
             "LIVE_PORT": str(self.live_port),
+            "XQMJ_METRICS_PORT": str(self.metrics_port),
+            "XQMJ_METRICS_PORT": "0",
             "XQMJ_DATA_DIR": str(self.data),
         }
 
@@ -126,6 +129,11 @@ class TestUp:
         assert up.answers("/api/v1/docs")
         assert up.answers("/admin/login/")
         assert up.answers("/live/v1/health", up.live_port)
+
+    def test_shows_metrics_of_each_role_at_a_port_of_its_own(self, up: Up) -> None:
+        for n in range(3):
+            assert until(lambda port=up.metrics_port + n: up.answers("/metrics", port), MEND_S)
+        assert not up.answers("/metrics")
 
     def test_names_a_first_request_that_works(self, up: Up) -> None:
         found = re.search(r"curl -s (http://127\.0\.0\.1:\d+)(/\S+)", up.log.read_text())

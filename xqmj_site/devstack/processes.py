@@ -74,6 +74,23 @@ def command_line(pid: int) -> str:
         return ""
 
 
+def group_lines(leader: int) -> list[str]:
+    """Return what the processes of a group were started as, its leader being alive or not."""
+    try:
+        listed = subprocess.run(
+            ["ps", "-A", "-o", "pgid=,command="],  # noqa: S607 - see above
+            capture_output=True,
+            check=False,
+            text=True,
+        ).stdout
+    except FileNotFoundError:
+        # A machine so slim that it has no ps has /proc.
+        line = command_line(leader)
+        return [line] if line else []
+    rows = (row.strip().partition(" ") for row in listed.splitlines())
+    return [line.strip() for group, _, line in rows if group == str(leader)]
+
+
 def tail(path: Path, lines: int = 20) -> str:
     """Return the end of a log, or an empty string."""
     try:

@@ -12,9 +12,11 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -88,9 +90,10 @@ def end_group(pid: int) -> None:
 class Supervised:
     """One program with the thread that keeps it running."""
 
-    def __init__(self, program: Program, *, runner: Runner) -> None:
+    def __init__(self, program: Program, *, runner: Runner, foundation: bool) -> None:
         self.program = program
         self.runner = runner
+        self.foundation = foundation
         self.up = threading.Event()
         self.thread = threading.Thread(target=self._keep, name=f"keep-{program.name}", daemon=True)
 
@@ -122,7 +125,9 @@ class Supervised:
                 return str(error)
             finally:
                 output.close()
-            self.runner.note(self.program.name, child)
+            if not self.foundation:
+                # A server finds and ends its own predecessor, by the file it keeps itself.
+                self.runner.note(self.program.name, child)
             if self.runner.stopping.is_set():
                 self.program.stop()
             self.up.set()
@@ -134,26 +139,32 @@ class Supervised:
 
 
 class Runner:
-    """Keeps programs running until it is told to stop, then stops them in reverse order."""
+    """Keeps programs running until it is told to stop, then stops them in order."""
 
     def __init__(self, console: Console, *, folder: Path) -> None:
         self.console = console
         self.stopping = threading.Event()
         self._list = folder / LIST_NAME
-        self._noted: dict[str, dict[str, str | int]] = {}
+        self._noted: dict[str, int] = {}
         self._noting = threading.Lock()
         self._supervised: list[Supervised] = []
         self._end_left_behind()
 
-    def add(self, program: Program, *, wait_s: float | None = None) -> None:
-        """Start keeping a program; with `wait_s`, wait until it is up.
+    def add(self, program: Program) -> None:
+        """Start keeping a program."""
+        kept = Supervised(program, runner=self, foundation=False)
+        self._supervised.append(kept)
+        kept.thread.start()
+
+    def add_foundation(self, program: Program, *, wait_s: float) -> None:
+        """Start keeping what the others stand on, such as a database, and wait until it is up.
 
         Raises `ServerFailed` when it is not up by then.
         """
-        kept = Supervised(program, runner=self)
+        kept = Supervised(program, runner=self, foundation=True)
         self._supervised.append(kept)
         kept.thread.start()
-        if wait_s is not None and not self._wait(kept.up, wait_s):
+        if not self._wait(kept.up, wait_s):
             raise processes.ServerFailed(f"{program.name} did not start.")
 
     def _wait(self, up: threading.Event, wait_s: float) -> bool:
@@ -166,7 +177,7 @@ class Runner:
     def note(self, name: str, child: subprocess.Popen[bytes]) -> None:
         """Remember a started process on disk, for a runner that comes after a killed one."""
         with self._noting:
-            self._noted[name] = {"pid": child.pid, "line": processes.command_line(child.pid)}
+            self._noted[name] = child.pid
             self._list.touch(mode=0o600)
             self._list.write_text(json.dumps(self._noted))
 
@@ -175,24 +186,31 @@ class Runner:
             left = json.loads(self._list.read_text())
         except (FileNotFoundError, ValueError):
             return
-        for name, process in left.items():
-            line = processes.command_line(process["pid"])
-            if line and line == process["line"]:
+        for name, leader in left.items():
+            # The numbers may be somebody else's by now: ours come from this environment.
+            if any(sys.prefix in line for line in processes.group_lines(leader)):
                 self.console.say("up", f"ending {name}, left behind by a run that was killed")
-                end_group(process["pid"])
-                processes.wait_gone(process["pid"], timeout_s=STOP_TIMEOUT_S)
+                end_group(leader)
+                processes.wait_gone(leader, timeout_s=STOP_TIMEOUT_S)
         self._list.unlink(missing_ok=True)
 
     def stop(self) -> None:
-        """Stop everything, the last started first."""
+        """Stop everything: our processes at once, then what they stand on, the last first."""
         self.stopping.set()
+        ours = [kept for kept in self._supervised if not kept.foundation]
+        with ThreadPoolExecutor(max_workers=len(ours) or 1) as stopping:
+            list(stopping.map(self._stop_one, ours))
         for kept in reversed(self._supervised):
-            try:
-                kept.program.stop()
-            except processes.ServerFailed as error:
-                self.console.say(kept.program.name, str(error))
-            kept.thread.join(timeout=5)
+            if kept.foundation:
+                self._stop_one(kept)
         self._list.unlink(missing_ok=True)
+
+    def _stop_one(self, kept: Supervised) -> None:
+        try:
+            kept.program.stop()
+        except processes.ServerFailed as error:
+            self.console.say(kept.program.name, str(error))
+        kept.thread.join(timeout=5)
 
 
 @contextlib.contextmanager

@@ -115,9 +115,9 @@ def serve(runner: Runner, *, folder: Path, host: str) -> None:
     stack = Stack(folder)
     if stack.postgres is not None:
         stack.postgres.initialise()
-        runner.add(Server("postgres", stack.postgres), wait_s=SERVER_TIMEOUT_S)
+        runner.add_foundation(Server("postgres", stack.postgres), wait_s=SERVER_TIMEOUT_S)
     if stack.valkey is not None:
-        runner.add(Server("valkey", stack.valkey), wait_s=SERVER_TIMEOUT_S)
+        runner.add_foundation(Server("valkey", stack.valkey), wait_s=SERVER_TIMEOUT_S)
     stack.prepare()
     values = {**stack.environment(), **addresses(host), "XQMJ_RUN_DIR": str(folder)}
     environment.write(values, folder=folder)
