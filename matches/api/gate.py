@@ -33,6 +33,8 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
 
+_BODILESS = frozenset({204, 304})
+
 
 class ApiGate:
     """Middleware, and the first of them: answers what begins with /api/, passes on the rest."""
@@ -70,7 +72,9 @@ def _finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseB
     headers["X-Request-Id"] = secrets.token_hex(8)
     if settings.SECURE_HSTS_SECONDS and request.is_secure():
         headers["Strict-Transport-Security"] = _hsts()
-    if isinstance(response, HttpResponse):
+    if response.status_code in _BODILESS:
+        headers.pop("Content-Type", None)
+    elif isinstance(response, HttpResponse):
         headers["Content-Length"] = str(len(response.content))
         if request.method == "HEAD":
             response.content = b""
