@@ -13,6 +13,7 @@ import hashlib
 import math
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, cast
@@ -55,7 +56,9 @@ STORE_TIMEOUT_S = 0.05
 BREAK_S = 1.0
 """After a failure Valkey is left alone for so long."""
 KEPT = 20_000
-"""So many allowances a process remembers before it drops the run out ones."""
+"""So many allowances a process remembers; it forgets those first that are not asked for."""
+
+_Key = tuple[str, str]
 
 _SPEND = """
 local n = redis.call('INCRBY', KEYS[1], ARGV[1])
@@ -83,7 +86,7 @@ class Throttle:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._leases: dict[tuple[str, str], _Lease] = {}
+        self._leases: OrderedDict[_Key, _Lease] = OrderedDict()
         self._scripts: dict[str, Any] = {}
         self._broken_until = 0.0
 
@@ -92,38 +95,70 @@ class Throttle:
         limit = limit_of(scope)
         now = time.monotonic()
         with self._lock:
-            lease = self._leases.get((scope, who))
-            if lease is not None and lease.until > now:
-                if lease.left > 0:
-                    lease.left -= 1
-                    return
-                if lease.left < 0:
-                    raise _too_many(lease.until - now)
-        self._renew(scope, who, limit, now)
-
-    def _renew(self, scope: str, who: str, limit: Limit, now: float) -> None:
+            if self._taken((scope, who), now):
+                return
         size = 1 if limit.guards else max(1, limit.count // LEASES_A_WINDOW)
         counted = self._count(scope, who, size=size, limit=limit, now=now)
-        if counted is None:
-            if limit.guards:
-                raise Problem("throttle_unavailable", retry_after_s=5)
-            lease = self._alone(scope, who, limit, now)
-        else:
-            spent, left_s = counted
-            granted = min(size, limit.count - (spent - size))
-            lease = _Lease(granted - 1 if granted > 0 else -1, now + left_s)
+        if counted is None and limit.guards:
+            raise Problem("throttle_unavailable", retry_after_s=5)
         with self._lock:
-            if len(self._leases) >= KEPT:
-                self._leases = {k: v for k, v in self._leases.items() if v.until > now}
-            self._leases[scope, who] = lease
+            if counted is None:
+                self._count_alone((scope, who), limit, now)
+            else:
+                spent, left_s = counted
+                granted = min(size, limit.count - (spent - size))
+                self._settle((scope, who), granted, now + left_s, limit)
+
+    def _taken(self, key: _Key, now: float) -> bool:
+        """Spend one of the lease; False where another one must be fetched. The lock is held."""
+        lease = self._leases.get(key)
+        if lease is None or lease.until <= now or lease.left == 0:
+            return False
         if lease.left < 0:
             raise _too_many(lease.until - now)
+        lease.left -= 1
+        self._leases.move_to_end(key)
+        return True
 
-    def _alone(self, scope: str, who: str, limit: Limit, now: float) -> _Lease:
-        last = self._leases.get((scope, who))
-        if last is not None and last.alone and last.until > now:
-            return _Lease(-1, last.until, alone=True)
-        return _Lease(limit.count - 1, now + limit.seconds, alone=True)
+    def _settle(self, key: _Key, granted: int, until: float, limit: Limit) -> None:
+        """Spend one of what the shared count granted, and keep the rest. The lock is held.
+
+        Several threads may have fetched at once, and their answers come in any
+        order: what is granted is added, and the answer of whoever came too late
+        takes nothing from what another has brought. Windows end a whole window
+        apart, so two ends that are near each other are one window's.
+        """
+        lease, now, near = self._leases.get(key), time.monotonic(), limit.seconds / 2
+        if lease is not None and (lease.alone or lease.until <= max(now, until - near)):
+            lease = None
+        late = lease is not None and until < lease.until - near
+        if granted <= 0:
+            if lease is not None and lease.left > 0:
+                lease.left -= 1
+                return
+            if not late:
+                self._keep(key, _Lease(-1, until))
+            raise _too_many(until - now)
+        if lease is None:
+            self._keep(key, _Lease(granted - 1, until))
+        elif not late:
+            lease.left = max(0, lease.left) + granted - 1
+
+    def _count_alone(self, key: _Key, limit: Limit, now: float) -> None:
+        """Spend one of this process's own allowance. The lock is held."""
+        if self._taken(key, now):
+            return
+        lease = self._leases.get(key)
+        if lease is not None and lease.alone and lease.until > now:
+            lease.left = -1
+            raise _too_many(lease.until - now)
+        self._keep(key, _Lease(limit.count - 1, now + limit.seconds, alone=True))
+
+    def _keep(self, key: _Key, lease: _Lease) -> None:
+        self._leases[key] = lease
+        self._leases.move_to_end(key)
+        while len(self._leases) > KEPT:
+            self._leases.popitem(last=False)
 
     def _count(
         self, scope: str, who: str, *, size: int, limit: Limit, now: float

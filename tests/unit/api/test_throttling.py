@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,12 +15,20 @@ from matches.api.throttling import Throttle
 
 
 class Shared:
-    """The counts as Valkey keeps them, for several processes; `away` is what it raises instead."""
+    """The counts as Valkey keeps them, for several processes; `away` is what it raises instead.
+
+    `on_the_way_there` are calls made before a request is counted, `on_the_way` those made
+    while its answer, already counted, is on its way.
+    """
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.calls = 0
         self.away: Exception | None = None
+        self.on_the_way_there: list[Callable[[], object]] = []
+        self.on_the_way: list[Callable[[], object]] = []
+        self.slow_s = 0.0
+        self._lock = threading.Lock()
 
     def script(self) -> Callable[..., tuple[int, int]]:
         return self.spend
@@ -26,8 +37,16 @@ class Shared:
         self.calls += 1
         if self.away is not None:
             raise self.away
-        self.counts[keys[0]] = self.counts.get(keys[0], 0) + args[0]
-        return self.counts[keys[0]], args[1]
+        if self.on_the_way_there:
+            self.on_the_way_there.pop()()
+        with self._lock:
+            self.counts[keys[0]] = self.counts.get(keys[0], 0) + args[0]
+            answer = self.counts[keys[0]], args[1]
+        if self.on_the_way:
+            self.on_the_way.pop()()
+        if self.slow_s:
+            time.sleep(self.slow_s)
+        return answer
 
 
 # Some tests ask for the store and then look at the throttle alone.
@@ -53,6 +72,18 @@ def allowed(throttle: Throttle, scope: str, who: str, times: int) -> int:
         else:
             passed += 1
     return passed
+
+
+def allowed_at_once(throttle: Throttle, scope: str, who: str) -> int:
+    """How many of 160 requests pass that 16 threads send."""
+    begin = threading.Barrier(16, timeout=30)
+
+    def send(_: int) -> int:
+        begin.wait()
+        return allowed(throttle, scope, who, 10)
+
+    with ThreadPoolExecutor(16) as threads:
+        return sum(threads.map(send, range(16), timeout=30))
 
 
 class TestSpend:
@@ -90,6 +121,61 @@ class TestSpend:
 
     def test_counts_log_ins_one_by_one(self, shared: Shared) -> None:
         assert allowed(Throttle(), "login", "ada", 10) == 3
+
+
+class TestSpendAtOnce:
+    def test_loses_nothing_of_what_two_have_fetched(self, shared: Shared) -> None:
+        throttle = Throttle()
+        shared.on_the_way = [lambda: throttle.spend("play", "ada")]
+
+        throttle.spend("play", "ada")
+
+        assert shared.counts == {"xqmj:throttle:play:ada": 4}
+        assert allowed(throttle, "play", "ada", 2) == 2
+        assert shared.calls == 2
+
+    def test_leaves_a_lease_alone_when_another_finds_nothing_left(self, shared: Shared) -> None:
+        throttle = Throttle()
+        assert allowed(Throttle(), "play", "ada", 97) == 97
+        shared.on_the_way = [lambda: allowed(throttle, "play", "ada", 1)]
+
+        # The last two are fetched first and arrive last; the other found nothing left.
+        assert allowed(throttle, "play", "ada", 1) == 1
+        assert allowed(throttle, "play", "ada", 2) == 1
+
+    def test_takes_nothing_from_a_lease_because_it_came_too_late(self, shared: Shared) -> None:
+        throttle = Throttle()
+        shared.counts["xqmj:throttle:play:ada"] = 96
+        shared.on_the_way_there = [lambda: throttle.spend("play", "ada")]
+        throttle.spend("play", "ada")
+        assert allowed(throttle, "play", "ada", 2) == 2
+
+        shared.counts["xqmj:throttle:play:bob"] = 98
+        shared.on_the_way_there = [lambda: throttle.spend("play", "bob")]
+        # Another fetches the last two while this one still asks, and finds nothing left.
+        assert allowed(throttle, "play", "bob", 1) == 1
+        assert allowed(throttle, "play", "bob", 1) == 0
+
+    def test_by_many_threads_lets_exactly_the_allowance_pass(self, shared: Shared) -> None:
+        throttle, shared.slow_s = Throttle(), 0.01
+
+        assert allowed_at_once(throttle, "play", "ada") == 100
+
+    def test_without_the_store_lets_exactly_the_allowance_pass(self, shared: Shared) -> None:
+        throttle, shared.away = Throttle(), redis.ConnectionError()
+
+        assert allowed_at_once(throttle, "play", "ada") == 100
+
+    def test_remembers_a_bounded_number_those_asked_for_last(
+        self, shared: Shared, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(throttling, "KEPT", 3)
+        throttle = Throttle()
+
+        for who in ("ada", "bob", "cleo", "ada", "dan"):
+            throttle.spend("play", who)
+
+        assert [who for _, who in throttle._leases] == ["cleo", "ada", "dan"]
 
 
 class TestWithoutTheStore:
