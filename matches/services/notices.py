@@ -22,7 +22,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from matches.domain.clock import Due
-from matches.services import metrics
+from matches.domain.state import Match
+from matches.eventstore.rows import FINISHED
+from matches.services import metrics, steps
 from matches.services.cache import Entry
 from matches.services.outbox import Outbox
 
@@ -33,6 +35,8 @@ TIMEOUT_S = 0.5
 """Valkey is near; one that takes longer is treated as away."""
 NUDGES_PER_S = 20
 """A task costs its sender and its worker more than a move does, and the sweep needs none."""
+RATED_EXPIRES_S = 5.0
+"""By then beat has sent the same."""
 LISTEN_S = 5.0
 RECONNECT_S = 0.5
 
@@ -187,6 +191,7 @@ class _Hub:
         self.switchboard = Switchboard()
         self.notices: Outbox[Notice] = Outbox("notices", _publish)
         self.nudges: Outbox[Nudge] = Outbox("nudges", _nudge)
+        self.rated: Outbox[UUID] = Outbox("rated", _rate)
         self.allowance = Allowance(NUDGES_PER_S)
         self._publisher: Redis | None = None
         self._listener: Listener | None = None
@@ -212,11 +217,18 @@ def committed(entry: Entry, due: Due | None) -> None:
     hub = _hub
     hub.switchboard.tell(entry.match_id)
     hub.notices.put(Notice(entry.match_id, entry.version))
+    if settings.XQMJ_RATED_TASK and _is_to_be_rated(entry.match):
+        hub.rated.put(entry.match_id)
     within_ms = settings.XQMJ_NUDGE_WITHIN_MS
     if due is None or not within_ms or due.at_ms - entry.now_ms > within_ms:
         return
     if hub.allowance.spend():
         hub.nudges.put(Nudge(entry.match_id, max(0, due.at_ms - entry.now_ms) / 1000))
+
+
+def _is_to_be_rated(match: Match) -> bool:
+    # Nothing follows an end, so a match is committed in this state once.
+    return match.setup.created.rated and steps.status_of(match) == FINISHED
 
 
 @contextlib.contextmanager
@@ -250,6 +262,7 @@ def flush() -> None:
     """Send what waits to be sent: for an orderly end."""
     _hub.notices.close()
     _hub.nudges.close()
+    _hub.rated.close()
 
 
 def _publish(notices: Sequence[Notice]) -> None:
@@ -269,6 +282,13 @@ def _nudge(nudges: Sequence[Nudge]) -> None:
             expires=nudge.wait_s + 60,
             retry=False,
         )
+
+
+def _rate(_ended: Sequence[UUID]) -> None:
+    # One message for all: the task looks for itself which matches have finished.
+    from xqmj_site.celery import app
+
+    app.send_task(settings.XQMJ_RATED_TASK, expires=RATED_EXPIRES_S, retry=False)
 
 
 def _client(*, socket_timeout: float) -> Redis:

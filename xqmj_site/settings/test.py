@@ -28,6 +28,7 @@ XQMJ_THROTTLES = dict.fromkeys(
 STATIC_ROOT = None
 # Nobody takes tasks from the broker of the tests.
 XQMJ_NUDGE_WITHIN_MS = 0
+XQMJ_RATED_TASK = ""
 # The test process answers as a web process does.
 XQMJ_IS_WEB = environ.text("XQMJ_ROLE", "web") == "web"
 WHITENOISE_USE_FINDERS = True

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import pytest
 from django.conf import settings as django_settings
 from redis import Redis
 
-from matches.domain.commands import Join, Leave, Ready
-from matches.services import matches, notices
+from matches.domain.commands import Body, Join, Leave, Ready, Resign
+from matches.services import execute, matches, metrics, notices
 from matches.services.accounts import Identity
 from matches.services.matches import Events
 from tests.support.seated import Seated, at_once
+from xqmj_site.celery import app
 
 Make = Callable[..., Identity]
+
+RESIGNED: tuple[tuple[int, Body], ...] = ((1, Join()), (0, Ready()), (1, Ready()), (0, Resign()))
 
 
 @pytest.fixture
@@ -154,3 +158,68 @@ class TestPoll:
 
         assert notices._hub.switchboard._waiting == 0
         assert seated.match_id not in notices._hub.switchboard._calls
+
+
+class TestRatedTask:
+    @pytest.fixture
+    def sent(self, hub: notices._Hub, settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
+        found: list[UUID] = []
+        settings.XQMJ_RATED_TASK = "ratings.apply_finished"
+        monkeypatch.setattr(hub.rated, "_send", found.extend)
+        return found
+
+    def played(self, player: Make, *bodies: tuple[int, Body], rated: bool) -> UUID:
+        """A match that went through these commands, by this process's own engine."""
+        players = [player(), player()]
+        seated = Seated(players, rated=rated, opponent=players[1].username if rated else None)
+        for seat, body in bodies:
+            execute.execute(match_id=seated.match_id, player=players[seat].id, body=body)
+        return seated.match_id
+
+    def test_is_sent_once_for_a_rated_end(
+        self, player: Make, hub: notices._Hub, sent: list[UUID]
+    ) -> None:
+        match_id = self.played(player, *RESIGNED, rated=True)
+        hub.rated.close()
+
+        assert sent == [match_id]
+
+    def test_is_not_sent_for_another_end_or_before_it(
+        self, player: Make, hub: notices._Hub, sent: list[UUID]
+    ) -> None:
+        self.played(player, *RESIGNED, rated=False)
+        self.played(player, *RESIGNED[:-1], rated=True)
+        self.played(player, (1, Join()), (0, Leave()), rated=True)
+        hub.rated.close()
+
+        assert sent == []
+
+    def test_may_fail(
+        self, player: Make, hub: notices._Hub, sent: list[UUID], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def away(_ended: Sequence[UUID]) -> None:
+            raise ConnectionError("no broker")
+
+        monkeypatch.setattr(hub.rated, "_send", away)
+        failed = metrics.OUTBOX.labels("rated", "failed")
+        before = failed._value.get()
+
+        match_id = self.played(player, *RESIGNED, rated=True)
+        hub.rated.close()
+
+        assert execute.observe(match_id=match_id).match.ended is not None
+        assert (failed._value.get() - before, sent) == (1, [])
+
+    def test_is_the_one_that_the_setting_names(self, settings: Any) -> None:
+        settings.XQMJ_RATED_TASK = "ratings.apply_finished"
+        with app.connection_for_read() as broker, broker.SimpleQueue("xqmj") as queue:
+            queue.clear()
+            notices._rate([UUID(int=1), UUID(int=2)])
+            message = queue.get(timeout=10)
+            message.ack()
+            # One for all of them.
+            with pytest.raises(queue.Empty):
+                queue.get_nowait()
+
+        assert message.headers["task"] == "ratings.apply_finished"
+        assert message.payload[:2] == [[], {}]
