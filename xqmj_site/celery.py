@@ -11,6 +11,7 @@ app = Celery("xqmj")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("matches.worker:Sweeper")
+app.steps["worker"].add("xqmj_site.exporter:Exporter")
 
 
 @signals.setup_logging.connect

@@ -8,6 +8,7 @@ production.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -93,11 +94,31 @@ ROLES: dict[str, Callable[[Mapping[str, str]], list[str]]] = {
 }
 
 
+def variables(role: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what the processes of a role need in their environment beside what is there.
+
+    Where metrics are on (`XQMJ_METRICS_PORT`), that is a folder too, made empty here, through
+    which the processes add up what they count: it must be named before the first of them starts.
+    """
+    found = {"XQMJ_ROLE": role}
+    port = environment.get("XQMJ_METRICS_PORT") or "0"
+    if port != "0":
+        above = environment.get("XQMJ_RUN_DIR")
+        if above:
+            folder = Path(above) / "tmp" / f"metrics-{role}-{port}"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700, parents=True)
+        else:
+            folder = Path(tempfile.mkdtemp(prefix=f"xqmj-metrics-{role}-"))
+        found["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+    return found
+
+
 def main(arguments: list[str]) -> None:
     """Become the process of one role."""
     if len(arguments) != 1 or arguments[0] not in ROLES:
         sys.exit(f"usage: python -m xqmj_site.roles {'|'.join(ROLES)}")
-    os.environ["XQMJ_ROLE"] = arguments[0]
+    os.environ.update(variables(arguments[0], os.environ))
     command = ROLES[arguments[0]](os.environ)
     os.execvp(command[0], command)  # noqa: S606 - one of the five commands above
 

@@ -18,6 +18,6 @@ SWEEP_FAILURES = Counter("xqmj_sweep_failures_total", "Matches a sweep could not
 CACHE = Counter("xqmj_cache_total", "Looks into the cache of folded matches.", ["result"])
 """`hit`, `miss`, or `dropped` where the log no longer agreed."""
 OUTBOX = Counter("xqmj_outbox_total", "Notices and nudges, by fate.", ["box", "result"])
-"""Boxes `notices` and `nudges`; results `sent`, `failed`, `dropped`."""
-WAITERS = Gauge("xqmj_waiters", "Long polls that wait now.")
+"""Boxes `notices`, `nudges` and `rated`; results `sent`, `failed`, `dropped`."""
+WAITERS = Gauge("xqmj_waiters", "Long polls that wait now.", multiprocess_mode="livesum")
 BEATS = Counter("xqmj_beats_total", "Service heartbeats, by result.", ["result"])

@@ -13,6 +13,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -56,7 +57,6 @@ class Up:
             "PORT": str(self.port),
             "LIVE_PORT": str(self.live_port),
             "XQMJ_METRICS_PORT": str(self.metrics_port),
-            "XQMJ_METRICS_PORT": "0",
             "XQMJ_DATA_DIR": str(self.data),
         }
 
@@ -132,7 +132,7 @@ class TestUp:
 
     def test_shows_metrics_of_each_role_at_a_port_of_its_own(self, up: Up) -> None:
         for n in range(3):
-            assert until(lambda port=up.metrics_port + n: up.answers("/metrics", port), MEND_S)
+            assert until(partial(up.answers, "/metrics", up.metrics_port + n), MEND_S)
         assert not up.answers("/metrics")
 
     def test_names_a_first_request_that_works(self, up: Up) -> None:

@@ -112,6 +112,7 @@ class Everything:
             "XQMJ_DATA_DIR": str(folder / "data"),
             "PORT": str(processes.free_port()),
             "LIVE_PORT": str(processes.free_port()),
+            "XQMJ_METRICS_PORT": "0",
             "PYTHONUNBUFFERED": "1",
         }
         self.log = folder / "log"

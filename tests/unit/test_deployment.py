@@ -151,6 +151,13 @@ class TestCompose:
         assert ports
         assert all(port.startswith("127.0.0.1:") for port in ports)
 
+    def test_opens_the_door_alone_and_no_port_of_metrics(self) -> None:
+        caddyfile = (ROOT / "xqmj_site" / "proxy" / "Caddyfile").read_text()
+        metrics_port = services()["web"]["environment"]["XQMJ_METRICS_PORT"]
+
+        assert [name for name, one in services().items() if one.get("ports")] == ["proxy"]
+        assert metrics_port not in caddyfile
+
     @pytest.mark.parametrize("name", ["postgres", "valkey", "rabbitmq", "live", "proxy"])
     def test_asks_how_a_service_is(self, name: str) -> None:
         assert services()[name]["healthcheck"]["test"]
@@ -205,3 +212,39 @@ class TestProxy:
         for host, port in re.findall(r"reverse_proxy (\w+):(\d+)", text):
             assert host in services()
             assert port in environment
+
+
+class TestOperations:
+    """docs/operations.md has a row for every variable that somebody may set."""
+
+    READ = re.compile(
+        r'(?:\b(?:text|number|flag|words|pairs)|environ(?:ment)?\.get)\(\s*"([A-Z][A-Z0-9_]+)"'
+        r'|environ(?:ment)?\["([A-Z][A-Z0-9_]+)"\]'
+    )
+    NOT_SETTINGS = frozenset(
+        ("NO_COLOR", "TERM", "GAME", "PATH", "PROMETHEUS_MULTIPROC_DIR", "XQMJ_ROLE", "XQMJ_URL")
+    )
+    """The terminal's own, and what our processes tell each other."""
+
+    def read(self) -> set[str]:
+        found = {
+            name
+            for folder in ("xqmj_site", "matches", "ratings")
+            for path in (ROOT / folder).rglob("*.py")
+            for pair in self.READ.findall(path.read_text())
+            for name in pair
+            if name
+        }
+        compose_text = (ROOT / "compose.yaml").read_text()
+        found |= set(re.findall(r"\$\{(\w+)", compose_text))
+        return found - self.NOT_SETTINGS
+
+    def listed(self) -> set[str]:
+        text = (ROOT / "docs" / "operations.md").read_text()
+        section = text.partition("## Settings")[2].partition("\n## ")[0]
+        first = [line.split("|")[1] for line in section.splitlines() if line.startswith("|")]
+        return set(re.findall(r"`([A-Z][A-Z0-9_]+)`", " ".join(first)))
+
+    def test_lists_every_setting_and_no_other(self) -> None:
+        assert len(self.read()) > 30
+        assert self.listed() == self.read()

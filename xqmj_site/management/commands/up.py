@@ -26,10 +26,15 @@ from xqmj_site.devstack.valkey import ValkeyServer
 SERVER_TIMEOUT_S = 90
 WEB_TIMEOUT_S = 60
 
+COUNTING = ("web", "live", "worker")
+"""Roles with something to show to Prometheus."""
+FIRST_METRICS_PORT = 9464
+
 BANNER = """
 xqmj serves {url}
   API docs   {url}/api/v1/docs
   streams    {live_url}
+  metrics    {metrics}
   a first    curl -s {url}/api/v1/rulesets
   a match    make demo            (in another terminal)
   stop       Ctrl-C               (matches and keys stay in {data})
@@ -74,6 +79,7 @@ class Command(BaseCommand):
             runner = Runner(console, folder=folder)
             refuse_taken_port(host, "PORT", 8000)
             refuse_taken_port(host, "LIVE_PORT", 8001)
+            refuse_taken_metrics_ports()
             with stopped_by_signals(runner.stopping):
                 try:
                     serve(runner, folder=folder, host=host)
@@ -97,6 +103,24 @@ def refuse_taken_port(host: str, name: str, default: int) -> None:
         raise CommandError(
             f"Port {text} on {host} is taken. Set {name} to another one: make up {name}=…"
         )
+
+
+def metrics_ports() -> dict[str, int]:
+    """Return where each role shows its metrics: at `XQMJ_METRICS_PORT` and the next; 0: nowhere."""
+    text = os.environ.get("XQMJ_METRICS_PORT") or str(FIRST_METRICS_PORT)
+    if not text.isdigit() or int(text) + len(COUNTING) > 65536:
+        raise CommandError(f"XQMJ_METRICS_PORT must be a port number or 0, not {text!r}.")
+    return {role: int(text) + n for n, role in enumerate(COUNTING)} if int(text) else {}
+
+
+def refuse_taken_metrics_ports() -> None:
+    """Refuse where somebody listens on one of them."""
+    for port in metrics_ports().values():
+        if processes.port_taken("127.0.0.1", port):
+            raise CommandError(
+                f"Port {port} on 127.0.0.1 is taken. Set XQMJ_METRICS_PORT to the first of "
+                "three free ones, or to 0: make up XQMJ_METRICS_PORT=…"
+            )
 
 
 def refuse_second_run(lock: IO[str], folder: Path) -> None:
@@ -125,19 +149,18 @@ def serve(runner: Runner, *, folder: Path, host: str) -> None:
     if stack.postgres is None:
         # A server of somebody else's: say what is wrong with it before four processes do.
         run_once(runner, ["check", "--database", "default"], values)
+    ports = metrics_ports()
     for name in ("web", "live", "worker", "beat"):
-        command = roles.ROLES[name]({**os.environ, **values})
-        runner.add(
-            Process(
-                name,
-                command,
-                environment={**values, "XQMJ_ROLE": name},
-                folder=environment.ROOT,
-            )
-        )
+        own = {**values, "XQMJ_METRICS_PORT": str(ports.get(name, 0))}
+        own.update(roles.variables(name, own))
+        command = roles.ROLES[name]({**os.environ, **own})
+        runner.add(Process(name, command, environment=own, folder=environment.ROOT))
     if wait_for_web(runner, values["XQMJ_URL"]):
         for line in BANNER.format(
-            url=values["XQMJ_URL"], live_url=values["XQMJ_LIVE_URL"], data=folder
+            url=values["XQMJ_URL"],
+            live_url=values["XQMJ_LIVE_URL"],
+            metrics=", ".join(f"127.0.0.1:{port}" for port in ports.values()) or "off",
+            data=folder,
         ).splitlines():
             runner.console.say("up", line)
 
