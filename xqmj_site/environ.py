@@ -33,6 +33,15 @@ def number(name: str, default: int) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from None
 
 
+def longpoll_waiters(threads: int) -> int:
+    """Return how many long polls may wait in a process of so many threads.
+
+    Half of them, or what `XQMJ_LONGPOLL_WAITERS` says, and always one thread
+    fewer than there are: a command must find one.
+    """
+    return min(number("XQMJ_LONGPOLL_WAITERS", max(1, threads // 2)), threads - 1)
+
+
 def flag(name: str, *, default: bool) -> bool:
     """Return a yes or no: 1, true, yes, on and 0, false, no, off."""
     value = text(name, "yes" if default else "no").lower()

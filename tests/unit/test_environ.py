@@ -124,3 +124,45 @@ class TestNumbersAndFlags:
         assert environ.number("XQMJ_X", 7) == 7
         assert environ.flag("XQMJ_X", default=True) is True
         assert environ.words("XQMJ_X", "a, b,") == ["a", "b"]
+
+
+class TestLongpollWaiters:
+    @pytest.mark.parametrize(
+        ("threads", "stated", "waiters"),
+        [
+            (32, None, 16),
+            (9, None, 4),
+            (2, None, 1),
+            (1, None, 0),
+            (8, "3", 3),
+            (8, "7", 7),
+            (8, "8", 7),
+            (8, "1000", 7),
+            (1, "5", 0),
+            (8, "0", 0),
+        ],
+    )
+    def test_leave_a_thread_to_commands(
+        self, monkeypatch: pytest.MonkeyPatch, threads: int, stated: str | None, waiters: int
+    ) -> None:
+        monkeypatch.delenv("XQMJ_LONGPOLL_WAITERS", raising=False)
+        if stated is not None:
+            monkeypatch.setenv("XQMJ_LONGPOLL_WAITERS", stated)
+
+        assert environ.longpoll_waiters(threads) == waiters
+
+    def test_follow_the_threads_of_web(self) -> None:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from xqmj_site.settings import prod; print(prod.XQMJ_LONGPOLL_WAITERS)",
+            ],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], **PRODUCTION, "WEB_THREADS": "6"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+        assert done.stdout == "3\n"

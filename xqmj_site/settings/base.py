@@ -112,7 +112,7 @@ XQMJ_POOL_SIZE = environ.number("XQMJ_POOL_SIZE", 10)
 """Connections to the log, at most, of one process."""
 XQMJ_CACHE_MATCHES = environ.number("XQMJ_CACHE_MATCHES", 1024)
 """Folded matches that one process remembers."""
-XQMJ_LONGPOLL_WAITERS = environ.number("XQMJ_LONGPOLL_WAITERS", 16)
+XQMJ_LONGPOLL_WAITERS = environ.longpoll_waiters(environ.number("WEB_THREADS", 32))
 """Long polls that may wait in one process: half of its threads (docs/adr/0011)."""
 XQMJ_LIVE_STREAMS = environ.number("XQMJ_LIVE_STREAMS", 2000)
 """Streams that one live process holds."""
@@ -123,13 +123,6 @@ XQMJ_SWEEP_THREADS = environ.number("XQMJ_SWEEP_THREADS", 4)
 XQMJ_NUDGE_WITHIN_MS = environ.number("XQMJ_NUDGE_WITHIN_MS", 60_000)
 """Waits up to this long get a nudge through Celery, a few a second; 0: none, the sweep's own
 loop is enough."""
-
-XQMJ_RATED_TASK = "ratings.apply_finished"
-"""The task that is sent when a rated match has finished; empty: none, beat sends it anyway."""
-XQMJ_METRICS_PORT = environ.number("XQMJ_METRICS_PORT", 0)
-"""Where Prometheus may ask this role; 0: nowhere, and nothing is kept for it."""
-XQMJ_METRICS_HOST = environ.text("XQMJ_METRICS_HOST", "127.0.0.1")
-"""The address of that port."""
 
 # --- Valkey -----------------------------------------------------------------------------------
 
