@@ -124,6 +124,13 @@ XQMJ_NUDGE_WITHIN_MS = environ.number("XQMJ_NUDGE_WITHIN_MS", 60_000)
 """Waits up to this long get a nudge through Celery, a few a second; 0: none, the sweep's own
 loop is enough."""
 
+XQMJ_RATED_TASK = "ratings.apply_finished"
+"""The task that is sent when a rated match has finished; empty: none, beat sends it anyway."""
+XQMJ_METRICS_PORT = environ.number("XQMJ_METRICS_PORT", 0)
+"""Where Prometheus may ask this role; 0: nowhere, and nothing is kept for it."""
+XQMJ_METRICS_HOST = environ.text("XQMJ_METRICS_HOST", "127.0.0.1")
+"""The address of that port."""
+
 # --- Valkey -----------------------------------------------------------------------------------
 
 
