@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -173,6 +174,11 @@ def known_address_of(request: HttpRequest) -> str | None:
     if proxies and forwarded:
         hops = forwarded.split(",")
         address = hops[-min(proxies, len(hops))].strip()
+    return _counted(address)
+
+
+@lru_cache(maxsize=4096)
+def _counted(address: str) -> str | None:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

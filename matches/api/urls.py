@@ -16,6 +16,10 @@ def routes(*, export: Exporter, verify: Verifier) -> list[URLPattern]:
     """Every address below /api/v1/; what makes and checks records is brought by the site."""
     match = "matches/<id:match_id>"
     return [
+        # First what is asked for all the time: addresses are tried in order.
+        path(match, views.MatchView.as_view(), name="match"),
+        path(f"{match}/events", views.EventsView.as_view(), name="events"),
+        path(f"{match}/act", commands.ActView.as_view(), name="act"),
         path("", catalogue.RootView.as_view(), name="root"),
         path("schema", catalogue.SchemaView.as_view(), name="schema"),
         path("docs", docs.DocsPage.as_view(), name="docs"),
@@ -32,11 +36,8 @@ def routes(*, export: Exporter, verify: Verifier) -> list[URLPattern]:
         path("me", accounts.MeView.as_view(), name="me"),
         path("players/<str:username>", accounts.PlayerView.as_view(), name="player"),
         path("matches", views.MatchesView.as_view(), name="matches"),
-        path(match, views.MatchView.as_view(), name="match"),
-        path(f"{match}/events", views.EventsView.as_view(), name="events"),
         path(f"{match}/join", commands.JoinView.as_view(), name="join"),
         path(f"{match}/ready", commands.ReadyView.as_view(), name="ready"),
-        path(f"{match}/act", commands.ActView.as_view(), name="act"),
         path(f"{match}/resign", commands.ResignView.as_view(), name="resign"),
         path(f"{match}/leave", commands.LeaveView.as_view(), name="leave"),
         path(f"{match}/replay", records.ReplayView.as_view(), name="replay"),
