@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from xqmj_site import checks
 
 KEPT_S = 1.0
 """What was found is told for so long: the questions are free, and cost the database something."""
+STALE_S = 10.0
+"""Nobody is told what is older than this, not even while it is being looked at again."""
 PATIENCE_S = 0.5
 """No server beside the database is waited for longer."""
 
@@ -59,23 +62,31 @@ class ReadinessView(PublicView):
 
 
 class _Found:
-    """The facts found last, looked up again by one thread at a time."""
+    """The facts found last. One thread at a time looks again; no other waits for it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._until = 0.0
-        self._facts: tuple[Fact, ...] = ()
+        self._looking = threading.Lock()
+        self._found: tuple[float, tuple[Fact, ...]] = (-math.inf, ())
 
     def get(self) -> tuple[Fact, ...]:
-        with self._lock:
-            if time.monotonic() >= self._until:
-                self._facts = (*_database(), _server("valkey", _valkey), _server("broker", _broker))
-                self._until = time.monotonic() + KEPT_S
-            return self._facts
+        found_s, facts = self._found
+        if time.monotonic() < found_s + KEPT_S:
+            return facts
+        if not self._looking.acquire(blocking=False):
+            return facts if time.monotonic() < found_s + STALE_S else (_UNDER_WAY,)
+        try:
+            facts = (*_database(), _server("valkey", _valkey), _server("broker", _broker))
+            self._found = (time.monotonic(), facts)
+        finally:
+            self._looking.release()
+        return facts
 
     def forget(self) -> None:
         """Look again at the next question."""
-        self._until = 0.0
+        self._found = (-math.inf, ())
+
+
+_UNDER_WAY = Fact("database", ok=False, required=True, found="not looked at yet")
 
 
 _found = _Found()
