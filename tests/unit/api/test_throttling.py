@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -124,6 +125,14 @@ class TestSpend:
 
 
 class TestSpendAtOnce:
+    @pytest.fixture(autouse=True)
+    def _impatient(self) -> Iterator[None]:
+        # Threads change places between any two steps, not only where one waits.
+        usual_s = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        yield
+        sys.setswitchinterval(usual_s)
+
     def test_loses_nothing_of_what_two_have_fetched(self, shared: Shared) -> None:
         throttle = Throttle()
         shared.on_the_way = [lambda: throttle.spend("play", "ada")]
