@@ -43,6 +43,9 @@ _APPEND = (
 _CREATE = (
     "SELECT * FROM es.create_match(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %b, %s, %s, %s, %s)"
 )
+_CREATED = (
+    "SELECT match_id, fingerprint FROM es.match_creation WHERE creator = %s AND command_id = %s"
+)
 _BEAT = "SELECT es.beat(%s)"
 _NOW = "SELECT es.now_ms()"
 _DUE = "SELECT * FROM es.due_matches(%s, %s, %s)"
@@ -234,6 +237,15 @@ def create(
     if outcome == "replayed" and made == match_id:
         outcome = "ok"
     return Created(outcome, made)
+
+
+def created_by(creator: str, key: CommandKey) -> Created | None:
+    """What this key would be answered by `create`, None where it has made no match."""
+    rows = pool.run(_CREATED, (creator, str(key.command_id))).rows
+    if not rows:
+        return None
+    ((match_id, fingerprint),) = rows
+    return Created("replayed" if fingerprint == key.fingerprint else "key_reused", match_id)
 
 
 def beat() -> Beat:

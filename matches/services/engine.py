@@ -24,7 +24,7 @@ from matches.domain.events import MatchCreated, Stamped
 from matches.domain.state import Match
 from matches.eventstore import codec, hashing
 from matches.eventstore.pool import Unavailable
-from matches.eventstore.rows import CommandKey
+from matches.eventstore.rows import CommandKey, Created
 from matches.eventstore.sealing import SealBroken
 from matches.games.protocol import CorruptHistory, Rejected
 from matches.services import metrics, steps
@@ -183,6 +183,17 @@ class Engine:
         """
         return self._try(match_id, lambda: self._create(creator, key, match_id, created, secret))
 
+    def created_before(self, *, creator: str, key: CommandKey) -> Executed | None:
+        """The match that this key began, None where it began none.
+
+        Raises `ServiceError`: key_reused, unavailable, unreadable_match.
+        """
+        try:
+            made = self.store.created_by(creator, key)
+        except Unavailable as error:
+            raise unavailable() from error
+        return None if made is None else self._made_before(made)
+
     # --- one try ------------------------------------------------------------------------------
 
     def _execute(self, run: _Run, asked: _Asked) -> Executed:
@@ -249,13 +260,16 @@ class Engine:
             players=created.players,
             due=due,
         )
-        if made.outcome == "key_reused":
-            raise ServiceError("key_reused")
-        if made.outcome == "replayed":
-            return Executed(self.observe(made.match_id), 1, 1, replayed=True)
+        if made.outcome != "ok":
+            return self._made_before(made)
         entry = Entry(match_id, match, rows[-1].hash, first.at_ms, History(match, first))
         self._remember(entry, due)
         return Executed(entry, 1, 1, replayed=False)
+
+    def _made_before(self, made: Created) -> Executed:
+        if made.outcome == "key_reused":
+            raise ServiceError("key_reused")
+        return Executed(self.observe(made.match_id), 1, 1, replayed=True)
 
     def _beat_if_needed(self, run: _Run, found: Found, due: Due | None, at_ms: int) -> None:
         """Record that the service is back, or reachable up to a deadline, before judging by it."""

@@ -91,8 +91,12 @@ def create_match(
             sealed=sealed,
             key_id=key_id,
         )
-    except Rejected as refusal:
-        raise refused(refusal) from None
+    except (Rejected, ServiceError) as refusal:
+        # What was allowed when the key was new may not be any more: a name has changed.
+        made = None if key is None else execute.engine().created_before(creator=creator.id, key=key)
+        if made is not None:
+            return made
+        raise refusal if isinstance(refusal, ServiceError) else refused(refusal) from None
     except Unavailable as error:
         raise unavailable() from error
     return execute.engine().create(

@@ -62,6 +62,10 @@ class Store(Protocol):
         """Begin a match, or find the one that the same key began."""
         ...
 
+    def created_by(self, creator: str, key: CommandKey) -> Created | None:
+        """What the key made before, None where it has made nothing."""
+        ...
+
     def beat(self) -> Beat:
         """Say that players can reach the service now."""
         ...

@@ -177,6 +177,24 @@ class TestCreation:
         assert without_now(first) == without_now(again)
         assert len(ada.get("matches").json["matches"]) == 1
 
+    def test_answers_the_same_though_the_opponent_has_another_name_now(
+        self, seats: tuple[Player, Player]
+    ) -> None:
+        ada, bob = seats
+        body = {"ruleset": "xqmj-32-2p", "control": "3+2", "opponent": bob.username}
+        first = ada.post("matches", body, key="k")
+        row = PlayerRow.objects.get(public_id=bob.id)
+        row.username = api.fresh_name()
+        row.save(update_fields=["username"])
+
+        again = ada.post("matches", body, key="k")
+
+        assert (first.status, again.status) == (201, 201)
+        assert without_now(first) == without_now(again)
+        other = ada.post("matches", {**body, "control": "1+1"}, key="k")
+        assert (other.status, other.code) == (409, "key_reused")
+        assert ada.post("matches", body).code == "unknown_player"
+
     def test_refuses_another_match_under_its_key(self, seats: tuple[Player, Player]) -> None:
         ada, _ = seats
         assert (

@@ -37,6 +37,7 @@ class AheadStore:
 
     append = staticmethod(store.append)
     create = staticmethod(store.create)
+    created_by = staticmethod(store.created_by)
     beat = staticmethod(store.beat)
     due = staticmethod(store.due)
 

@@ -196,6 +196,14 @@ class MemoryStore:
             self.streams[match_id] = stream
             return Created("ok", match_id)
 
+    def created_by(self, creator: str, key: CommandKey) -> Created | None:
+        self.trips.append("created_by")
+        with self._lock:
+            made = self.creations.get((creator, key.command_id))
+        if made is None:
+            return None
+        return Created("replayed" if made[1] == key.fingerprint else "key_reused", made[0])
+
     def beat(self) -> Beat:
         self.trips.append("beat")
         with self._lock:
