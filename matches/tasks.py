@@ -8,8 +8,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from celery import shared_task
+from django.db import OperationalError
 
 from matches.eventstore.pool import Unavailable
+from matches.services import idempotency
 from matches.services import sweep as sweeps
 from matches.services.errors import ServiceError
 
@@ -39,4 +41,14 @@ def settle_match(match_id: str) -> int:
         return len(sweeps.sweeper().settle_one(UUID(hex=match_id)).events)
     except ServiceError:
         # A hint about a match that is not there, or cannot be had now, is no hint.
+        return 0
+
+
+@shared_task(name="matches.forget_answers", acks_late=True, ignore_result=True)
+def forget_answers() -> int:
+    """Delete the answers of writes whose tokens have expired. Beat sends it every hour."""
+    try:
+        return idempotency.forget_expired()
+    except OperationalError:
+        # The next one will find everything that this one would have.
         return 0

@@ -72,6 +72,7 @@ class RegisterView(EntryView):
             "username_taken",
             "bad_password",
             "bad_email",
+            "answer_expired",
             "throttle_unavailable",
         ),
     )
@@ -102,7 +103,7 @@ class LoginView(EntryView):
         body=LoginBody,
         key=True,
         token=False,
-        errors=("bad_credentials", "throttle_unavailable"),
+        errors=("bad_credentials", "answer_expired", "throttle_unavailable"),
     )
     def post(self, request: Request) -> HttpResponse:
         """Log in; attempts on one name count together, wherever they come from."""
@@ -130,7 +131,7 @@ class GuestView(EntryView):
         body=NoBody,
         key=True,
         token=False,
-        errors=("throttle_unavailable",),
+        errors=("answer_expired", "throttle_unavailable"),
     )
     def post(self, request: Request) -> HttpResponse:
         """A guest, known by the token alone."""
@@ -156,6 +157,7 @@ class LogoutView(ApiView):
         tag="accounts",
         body=NoBody,
         key=True,
+        errors=("answer_expired",),
     )
     def post(self, request: Request) -> HttpResponse:
         """Log out."""

@@ -31,6 +31,9 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "match_not_over": Code(409, "This opens when the match is over."),
         "stale_seq": Code(412, "You have not seen everything: `seq` is the newest event."),
         "key_reused": Code(409, "This idempotency key already stands for another request."),
+        "answer_expired": Code(
+            409, "What this idempotency key was answered is not kept any more; use another key."
+        ),
         "unavailable": Code(503, "The server cannot do this now; try again."),
         "unreadable_match": Code(503, "This server cannot read the match's log; nothing was done."),
         # Making and joining

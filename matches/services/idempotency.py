@@ -1,22 +1,32 @@
-"""Writes that are no commands of a match: done once, and answered the same for ever.
+"""Writes that are no commands of a match: done once, and answered the same while that matters.
 
 A match's commands stand in its log and need none of this. Everything else (an
 account, a token) keeps its answer, sealed since it may hold a token, in the
-same transaction as what it did.
+same transaction as what it did. An answer goes when a token in it must have
+expired; its key is free then.
 """
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable
 
 import msgspec
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
+from knox.settings import knox_settings
 
 from matches.eventstore import sealing
+from matches.eventstore.sealing import SealBroken
 from matches.models import WriteKey
 from matches.services.errors import ServiceError, unavailable
+
+LOG = logging.getLogger("xqmj.services")
+
+BATCH = 1_000
+"""So many answers are deleted at a time, well within what a statement may take."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -51,7 +61,8 @@ def once(
 
     `effect` returns status and body and runs in a transaction with its key. If
     it raises, nothing was done and the key is free again. Raises `ServiceError`
-    key_reused for another fingerprint.
+    key_reused for another fingerprint, answer_expired where the answer of the
+    first time cannot be opened any more.
     """
     answered = _answered(scope, key, fingerprint)
     if answered is not None:
@@ -80,11 +91,27 @@ def _answered(scope: str, key: str, fingerprint: int) -> Answer | None:
         raise ServiceError("key_reused")
     if row.status is None or row.answer is None:
         raise unavailable()
-    return Answer(row.status, sealing.unseal_bytes(bytes(row.answer), aad=_aad(scope, key)), True)
+    try:
+        body = sealing.unseal_bytes(bytes(row.answer), aad=_aad(scope, key))
+    except SealBroken as error:
+        LOG.warning("an answer cannot be opened: %s", error)
+        raise ServiceError("answer_expired") from error
+    return Answer(row.status, body, replayed=True)
+
+
+def forget_expired() -> int:
+    """Delete the answers that are as old as a token can be; returns how many those were."""
+    lifetime = knox_settings.TOKEN_TTL
+    if lifetime is None:
+        return 0
+    expired, forgotten = WriteKey.objects.filter(created_at__lt=Now() - lifetime), 0
+    while batch := list(expired.order_by("created_at").values_list("pk", flat=True)[:BATCH]):
+        forgotten += WriteKey.objects.filter(pk__in=batch).delete()[0]
+    return forgotten
 
 
 def _aad(scope: str, key: str) -> bytes:
     return f"{scope}\n{key}".encode()
 
 
-__all__ = ["Answer", "once", "scope_of"]
+__all__ = ["Answer", "forget_expired", "once", "scope_of"]

@@ -258,6 +258,11 @@ def broker_options(url: str) -> dict[str, Any]:
 
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "matches.sweep", "schedule": 1.0, "options": {"expires": 1}},
+    "forget-answers": {
+        "task": "matches.forget_answers",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "apply-finished": {
         "task": "ratings.apply_finished",
         "schedule": 5.0,

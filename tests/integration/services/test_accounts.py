@@ -9,10 +9,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.conf import settings as settings_of_django
 from django.db import connection
 from django.db.models.functions import Now
 from knox.models import AuthToken
 
+from matches import tasks
 from matches.eventstore import pool
 from matches.models import Player, WriteKey
 from matches.services import accounts, idempotency, tokens
@@ -359,11 +361,41 @@ class TestWriteAnsweredOnce:
         assert at_once(*[run] * 4) == [b"1"] * 4
         assert len(made) == 1
 
+    def test_that_cannot_be_opened_any_more_says_so(self, settings: Any) -> None:
+        called = uuid4().hex
+        self.once(called, lambda: (200, b"one"))
+        settings.XQMJ_SEAL_KEYS = {"another": bytes(32)}
+
+        assert refusal(lambda: self.once(called, lambda: (200, b"two"))).code == "answer_expired"
+
+    def test_is_forgotten_when_its_token_has_expired(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(idempotency, "BATCH", 2)
+        keys = [uuid4().hex for _ in range(6)]
+        for key in keys:
+            self.once(key, lambda: (200, b"one"))
+        rows = WriteKey.objects.filter(scope="player:test", key__in=keys)
+        rows.filter(key__in=keys[:5]).update(created_at=Now() - timedelta(days=14, seconds=1))
+        rows.filter(key=keys[5]).update(created_at=Now() - timedelta(days=13, hours=23))
+
+        forgotten = tasks.forget_answers()
+
+        assert forgotten >= 5
+        assert [row.key for row in rows] == [keys[5]]
+        assert self.once(keys[0], lambda: (200, b"two")).body == b"two"
+        assert tasks.forget_answers() == 0
+
+    def test_is_looked_through_every_hour(self) -> None:
+        entry = settings_of_django.CELERY_BEAT_SCHEDULE["forget-answers"]
+
+        assert (entry["task"], entry["schedule"]) == (tasks.forget_answers.name, 3600.0)
+
     def test_belongs_to_whoever_asked(self) -> None:
         one = idempotency.scope_of(player=None, address="192.0.2.1")
         two = idempotency.scope_of(player=None, address="192.0.2.2")
+        nowhere = [idempotency.scope_of(player=None, address=None) for _ in range(2)]
 
         assert one != two
+        assert nowhere[0] != nowhere[1]
         assert "192.0.2.1" not in one
         assert len(one) <= 80
         assert idempotency.scope_of(player="ab", address="192.0.2.1") == "player:ab"
