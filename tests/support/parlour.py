@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
+
 from matches.domain.clock import Due
 from matches.domain.commands import Act, Body, Join, Ready
 from matches.domain.events import Stamped
@@ -17,6 +19,7 @@ from matches.eventstore.rows import CommandKey
 from matches.games.protocol import Action, Seat
 from matches.services.cache import Cache, Entry
 from matches.services.engine import Engine, Executed
+from matches.services.errors import ServiceError
 from tests.support.memory_store import Clock, MemoryStore
 from tests.support.sitting import ANA, BEN, created
 
@@ -138,3 +141,32 @@ class Parlour:
 
     def _committed(self, entry: Entry, due: Due | None) -> None:
         self.commits.append((entry.version, due))
+
+
+def refusal(parlour: Parlour, *args: Any, **options: Any) -> ServiceError:
+    """The refusal of a command; it must be one."""
+    with pytest.raises(ServiceError) as refused:
+        parlour.send(*args, **options)
+    return refused.value
+
+
+def flag_of(parlour: Parlour) -> int:
+    """The instant at which the running clock is at zero: an action then still stands."""
+    match = parlour.match
+    assert match.on_clock is not None
+    return match.clock_from_ms + match.clocks[match.on_clock]
+
+
+def lose_races(parlour: Parlour, *, times: int, each_ms: int) -> None:
+    """Let the next appends come too late, each after some time."""
+    append = parlour.store.append
+    left = [None] * times
+
+    def late(**row: Any) -> Any:
+        if not left:
+            return append(**row)
+        left.pop()
+        parlour.advance(each_ms)
+        return append(**{**row, "expected_version": row["expected_version"] - 1})
+
+    parlour.store.append = late  # type: ignore[method-assign]
