@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
+from structlog.contextvars import bound_contextvars
 
 from matches.api.faults import handle
 from matches.api.requests import address_of, check_line
@@ -36,6 +38,10 @@ _HEADERS = {
 _BODILESS = frozenset({204, 304})
 
 
+_resolved = lru_cache(maxsize=2048)(resolve)
+"""Where an address leads: the moves of a match all go to one."""
+
+
 class ApiGate:
     """Middleware, and the first of them: answers what begins with /api/, passes on the rest."""
 
@@ -46,18 +52,25 @@ class ApiGate:
         """The answer of a view or a refusal, with the headers that every answer has."""
         if not request.path_info.startswith(ROOT):
             return self._get_response(request)
-        try:
-            check_line(request)
-            if request.path_info not in UNCOUNTED:
-                throttle.spend("address", address_of(request))
-            response = _viewed(request)
-        except Exception as error:
-            response = handle(error)
-        return _finished(request, response)
+        request_id = secrets.token_hex(8)
+        with bound_contextvars(request_id=request_id):
+            response = _finished(request, _answered(request))
+        response.headers["X-Request-Id"] = request_id
+        return response
+
+
+def _answered(request: HttpRequest) -> HttpResponseBase:
+    try:
+        check_line(request)
+        if request.path_info not in UNCOUNTED:
+            throttle.spend("address", address_of(request))
+        return _viewed(request)
+    except Exception as error:
+        return handle(error)
 
 
 def _viewed(request: HttpRequest) -> HttpResponseBase:
-    found = resolve(request.path_info)
+    found = _resolved(request.path_info)
     request.resolver_match = found
     response: Any = found.func(request, *found.args, **found.kwargs)
     if not getattr(response, "is_rendered", True):
@@ -69,7 +82,6 @@ def _finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseB
     headers = response.headers
     for name, value in _HEADERS.items():
         headers.setdefault(name, value)
-    headers["X-Request-Id"] = secrets.token_hex(8)
     if settings.SECURE_HSTS_SECONDS and request.is_secure():
         headers["Strict-Transport-Security"] = _hsts()
     if response.status_code in _BODILESS:

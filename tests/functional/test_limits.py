@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from matches.eventstore.pool import Unavailable
 from matches.services import accounts, tokens
 from tests.support import api
 from tests.support.api import Api, InProcess, Player
+from xqmj_site import logs
 
 pytestmark = pytest.mark.django_db
 
@@ -235,6 +238,40 @@ class TestMistake:
                 b'"detail":"The server made a mistake. Nothing is known to have changed."}'
             )
         )
+
+
+class TestRequestId:
+    def test_stands_in_every_line_of_its_request_and_in_no_other(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        log, written = logging.getLogger("xqmj.test_limits"), io.StringIO()
+        handler = logging.StreamHandler(written)
+        handler.setFormatter(logs.formatter("json"))
+
+        def fail(*_args: Any, **_kwargs: Any) -> Any:
+            log.error("looked up")
+            raise RuntimeError
+
+        monkeypatch.setattr("matches.api.accounts.queries.player_by_username", fail)
+        root = logging.getLogger()
+        root.addHandler(handler)
+        try:
+            answers = [Api(InProcess()).get("players/ada") for _ in range(2)]
+            log.error("afterwards")
+        finally:
+            root.removeHandler(handler)
+
+        one, other = (answer.headers["x-request-id"] for answer in answers)
+        lines = [json.loads(line) for line in written.getvalue().splitlines()]
+        assert one != other
+        ours = [line for line in lines if line["logger"].startswith("xqmj.")]
+        assert [(line["event"], line.get("request_id")) for line in ours] == [
+            ("looked up", one),
+            ("a request failed", one),
+            ("looked up", other),
+            ("a request failed", other),
+            ("afterwards", None),
+        ]
 
 
 class TestPages:
