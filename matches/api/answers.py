@@ -17,6 +17,8 @@ from matches.services.matches import Now
 from matches.services.people import PlayerRef
 
 JSON = "application/json"
+SERVER_TIME = "X-Server-Time-Ms"
+"""The header with the database clock at the time of an answer about a match."""
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -42,10 +44,13 @@ class TokenAnswer(msgspec.Struct, frozen=True):
 
 
 class MatchAnswer(msgspec.Struct, frozen=True):
-    """A match as its viewer may know it; `seq` is the viewer's last event."""
+    """A match as its viewer may know it; `seq` is the viewer's last event.
+
+    `players` are by seat, None where a seat is free.
+    """
 
     match: MatchView
-    players: tuple[Person, ...]
+    players: tuple[Person | None, ...]
     seq: int
     now: Now
 
@@ -67,7 +72,10 @@ class EventsAnswer(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """A match in a list: what never changes, and its end where it has ended."""
+    """A match in a list: what never changes, and its end where it has ended.
+
+    `players` are by seat, None where a seat is free.
+    """
 
     match_id: str
     ruleset: str
@@ -150,7 +158,7 @@ class ReplayAnswer(msgspec.Struct, frozen=True):
     """A finished match with every tile of every hand; the numbers are the log's own."""
 
     match: MatchView
-    players: tuple[Person, ...]
+    players: tuple[Person | None, ...]
     events: tuple[Line, ...]
 
 
@@ -231,3 +239,10 @@ def person(player: PlayerRef) -> Person:
 def answer(value: Any, *, status: int = 200) -> HttpResponse:
     """The value as a JSON answer."""
     return HttpResponse(msgspec.json.encode(value), status=status, content_type=JSON)
+
+
+def timed(value: MatchAnswer | CommandAnswer | EventsAnswer, *, status: int = 200) -> HttpResponse:
+    """The answer about a match, with its time in a header too, where a 304 also has it."""
+    response = answer(value, status=status)
+    response[SERVER_TIME] = str(value.now.server_time_ms)
+    return response

@@ -16,7 +16,7 @@ from drf_spectacular.utils import extend_schema_view
 from rest_framework.views import APIView
 
 from matches.api import parsing
-from matches.api.answers import CommandAnswer, answer
+from matches.api.answers import CommandAnswer, timed
 from matches.api.base import not_allowed
 from matches.api.bodies import Body, NoBody, ReadyBody, act_body
 from matches.api.identity import caller_of
@@ -57,7 +57,7 @@ class CommandView(APIView):
             expected_seq=getattr(body, "expected_seq", None),
         )
         told = services.result(done, caller.id)
-        return answer(CommandAnswer(told.seq, told.events, services.now(done.entry)))
+        return timed(CommandAnswer(told.seq, told.events, services.now(done.entry)))
 
     def post(self, request: HttpRequest, match_id: UUID) -> HttpResponse:
         """Execute the command; repeated with its key and body it answers the same for ever."""

@@ -1,4 +1,7 @@
-"""ETags: a hash of what the viewer sees, and of nothing else."""
+"""ETags: a hash of what the viewer sees, and of nothing else.
+
+They are weak: an answer also holds the time, which no ETag covers.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from django.http import HttpRequest
 
 
 def etag_of(seen: bytes) -> str:
-    """The strong ETag of the bytes that a viewer sees (RFC 9110), quotes included."""
+    """The weak ETag of an answer (RFC 9110): of the bytes that its viewer sees, time apart."""
     digest = hashlib.sha256(seen).digest()[:16]
-    return f'"{base64.urlsafe_b64encode(digest).decode().rstrip("=")}"'
+    return f'W/"{base64.urlsafe_b64encode(digest).decode().rstrip("=")}"'
 
 
 def matches(request: HttpRequest, etag: str) -> bool:
@@ -21,4 +24,5 @@ def matches(request: HttpRequest, etag: str) -> bool:
         return False
     if stated.strip() == "*":
         return True
-    return etag in {one.strip().removeprefix("W/") for one in stated.split(",")}
+    wanted = etag.removeprefix("W/")
+    return wanted in {one.strip().removeprefix("W/") for one in stated.split(",")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Literal
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from matches.api.answers import (
+    SERVER_TIME,
     EventsAnswer,
     MatchAnswer,
     MatchesAnswer,
@@ -17,6 +19,7 @@ from matches.api.answers import (
     Summary,
     answer,
     person,
+    timed,
 )
 from matches.api.base import ApiView, caller
 from matches.api.bodies import CreateBody, EventsQuery, MatchesQuery, NoQuery
@@ -32,6 +35,7 @@ from matches.domain.state import Match
 from matches.domain.visibility import view
 from matches.eventstore.rows import ABORTED, FINISHED, LIVE, Listed
 from matches.games.protocol import Seat, Viewer
+from matches.games.registry import rulesets
 from matches.services import execute, queries
 from matches.services import matches as services
 from matches.services.cache import Entry
@@ -129,7 +133,8 @@ class MatchView(ApiView):
         full = shown(entry, viewer_of(entry.match, caller(request).id))
         if not etag_matches(plain(request), full["ETag"]):
             return full
-        return HttpResponse(status=304, headers={"ETag": full["ETag"]})
+        kept = {name: full[name] for name in ("ETag", SERVER_TIME)}
+        return HttpResponse(status=304, headers=kept)
 
 
 class EventsView(ApiView):
@@ -157,23 +162,38 @@ class EventsView(ApiView):
                 found = services.events(
                     match_id=match_id, player=player, after=query.after, wait_s=query.wait
                 )
-        return answer(EventsAnswer(found.seq, found.events, services.now(found.entry)))
+        return timed(EventsAnswer(found.seq, found.events, services.now(found.entry)))
 
 
 def shown(entry: Entry, viewer: Viewer, *, status: int = 200) -> HttpResponse:
-    """A viewer's answer about a match, with the ETag of all of it but the time."""
+    """A viewer's answer about a match; the ETag is of all of it but `now`, and so a weak one."""
     match = entry.match
     seen = (view(match, viewer), sitting(match), entry.seq(viewer))
-    response = answer(MatchAnswer(*seen, services.now(entry)), status=status)
+    response = timed(MatchAnswer(*seen, services.now(entry)), status=status)
     response["ETag"] = etag_of(msgspec.json.encode(seen))
     return response
 
 
-def sitting(match: Match) -> tuple[Person, ...]:
-    """The players that sit, by seat."""
-    ids = [player for player in match.players if player is not None]
-    known = queries.players(ids)
-    return tuple(person(known[one]) for one in ids if one in known)
+def sitting(match: Match) -> tuple[Person | None, ...]:
+    """Who sits, by seat: None where nobody does, or nobody is known any more."""
+    known = queries.players(player for player in match.players if player is not None)
+    return _by_seat(match.players, known)
+
+
+def _by_seat(
+    ids: Iterable[str | None], known: Mapping[str, PlayerRef]
+) -> tuple[Person | None, ...]:
+    found = (None if one is None else known.get(one) for one in ids)
+    return tuple(None if one is None else person(one) for one in found)
+
+
+def _seats(listed: Listed) -> list[str | None]:
+    """The players (ids in hex) by seat, None where a seat is free."""
+    taken = dict(listed.players)
+    played = {(one.key, one.version): one.seats for one in rulesets()}
+    # A ruleset of a newer release has at least the seats that are taken.
+    seats = played.get((listed.ruleset, listed.rules_version), max(taken, default=-1) + 1)
+    return [taken.get(seat) for seat in range(seats)]
 
 
 def _summary(listed: Listed, player: str, known: dict[str, PlayerRef]) -> Summary:
@@ -186,7 +206,7 @@ def _summary(listed: Listed, player: str, known: dict[str, PlayerRef]) -> Summar
         rated=listed.rated,
         created_at_ms=listed.created_at_ms,
         status=_STATUS[listed.status],
-        players=tuple(person(known[one]) for _, one in listed.players if one in known),
+        players=_by_seat(_seats(listed), known),
         you=next((Seat(seat) for seat, one in listed.players if one == player), None),
         reason=None if ended is None else ended.reason,
         winner=None if ended is None or ended.winner is None else Seat(ended.winner),

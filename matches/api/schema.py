@@ -10,6 +10,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 
 from matches.api import shapes
+from matches.api.answers import SERVER_TIME
 from matches.api.bodies import Body, act_body
 from matches.api.codes import TABLE
 from matches.api.problems import ProblemBody
@@ -106,7 +107,12 @@ def operation(
         tags=[tag],
         auth=_AUTH[token],
         request=None if body is None else {JSON: _ref(body)},
-        parameters=[*_path(path or {}), *_query(query), *_headers(key=key, token=token)],
+        parameters=[
+            *_path(path or {}),
+            *_query(query),
+            *_headers(key=key, token=token),
+            *_told(answers),
+        ],
         responses={**_answers(answers), **_refusals(codes)},
     )
 
@@ -176,6 +182,21 @@ def _headers(*, key: bool, token: bool | None) -> list[OpenApiParameter]:
             OpenApiParameter.HEADER,
             required=True,
             description="One key for one write: repeated with the same body it answers the same.",
+        )
+    ]
+
+
+def _told(answers: Mapping[int, Any]) -> list[OpenApiParameter]:
+    """The headers of the answers: those about a match have the time."""
+    if not any("now" in getattr(kind, "__struct_fields__", ()) for kind in answers.values()):
+        return []
+    return [
+        OpenApiParameter(
+            SERVER_TIME,
+            {"type": "integer"},
+            OpenApiParameter.HEADER,
+            response=list(answers),
+            description="The database clock at the time of the answer, in ms.",
         )
     ]
 

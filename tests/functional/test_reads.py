@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connections
 
+from matches.models import Player as PlayerRow
+from matches.services import people
 from tests.support import api, sitting
 from tests.support.ahead import AheadStore
 from tests.support.api import Answer, Api, InProcess, Player
@@ -55,6 +58,27 @@ class TestView:
         ]
         assert answer["match"]["players"] == [seat.id for seat in seats]
 
+    def test_keeps_the_seats_of_players_that_are_known(
+        self, live: str, seats: tuple[Player, Player]
+    ) -> None:
+        PlayerRow.objects.filter(public_id=seats[0].id).update(public_id=uuid4())
+        people._remembered = people._Remembered()
+
+        answer = seats[1].get(f"matches/{live}").json
+        (listed,) = seats[1].get("matches").json["matches"]
+
+        ben = {"id": seats[1].id, "username": seats[1].username, "kind": "registered"}
+        assert answer["players"] == listed["players"] == [None, ben]
+
+    def test_shows_a_free_seat(self, seats: tuple[Player, Player]) -> None:
+        made = api.created(seats[0])
+
+        answer = seats[0].get(f"matches/{made}").json
+        listed = seats[0].get("matches").json["matches"][0]
+
+        ada = {"id": seats[0].id, "username": seats[0].username, "kind": "registered"}
+        assert answer["players"] == listed["players"] == [ada, None]
+
     def test_never_shows_how_the_log_counts(self, live: str, seats: tuple[Player, Player]) -> None:
         raw = seats[0].get(f"matches/{live}").raw
 
@@ -87,6 +111,23 @@ class TestEtag:
         answer = seats[0].get(f"matches/{live}", If_None_Match=etag)
 
         assert (answer.status, answer.raw, answer.headers["etag"]) == (304, b"", etag)
+        assert etag.startswith('W/"')
+
+    def test_comes_with_the_time_that_it_does_not_cover(
+        self, live: str, seats: tuple[Player, Player]
+    ) -> None:
+        full = seats[0].get(f"matches/{live}")
+        kept = seats[0].get(f"matches/{live}", If_None_Match=full.headers["etag"])
+        others = [
+            seats[0].get(f"matches/{live}/events"),
+            seats[0].act(live, DISCARD),
+            seats[0].post("matches", {"ruleset": "xqmj-32-2p", "control": "3+2"}),
+        ]
+
+        for answer in (full, *others):
+            stated = int(answer.headers["x-server-time-ms"])
+            assert stated == answer.json["now"]["server_time_ms"]
+        assert int(kept.headers["x-server-time-ms"]) >= full.json["now"]["server_time_ms"]
 
     def test_is_each_viewers_own(self, live: str, seats: tuple[Player, Player]) -> None:
         etags = [seat.get(f"matches/{live}").headers["etag"] for seat in seats]
@@ -283,7 +324,8 @@ class TestHeaders:
 
     def test_of_head_are_those_of_get(self, live: str, seats: tuple[Player, Player]) -> None:
         def stable(answer: Answer) -> dict[str, str]:
-            return {k: v for k, v in answer.headers.items() if k != "x-request-id"}
+            own = ("x-request-id", "x-server-time-ms")
+            return {k: v for k, v in answer.headers.items() if k not in own}
 
         got = seats[0].get(f"matches/{live}")
         head = seats[0].request("HEAD", f"matches/{live}")

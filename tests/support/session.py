@@ -19,7 +19,7 @@ from typing import Any
 from tests.support.api import Answer, Api, InProcess, fresh_name
 
 _PART = re.compile(r"^```http\n(.*?)^```$|^<!-- wait (\d+) -->$", re.DOTALL | re.MULTILINE)
-_NAMED = re.compile(r'[0-9a-f]{32,}|"[A-Za-z0-9_-]{22}"')
+_NAMED = re.compile(r'[0-9a-f]{32,}|(?:W/)?"[A-Za-z0-9_-]{22}"')
 _NEW = re.compile(rf"{_NAMED.pattern}|[0-9a-f-]{{36}}|[A-Za-z0-9+/]{{40,}}={{0,2}}")
 _INSTANT = re.compile(r"\b1[67]\d{11}\b")
 

@@ -14,7 +14,7 @@ ID = UUID("0190b3f2-7a3c-7def-8abc-1234567890ab")
 
 class TestEtag:
     def test_follows_from_the_bytes(self) -> None:
-        assert etag_of(b"") == '"47DEQpj8HBSa-_TImW-5JA"'
+        assert etag_of(b"") == 'W/"47DEQpj8HBSa-_TImW-5JA"'
         assert etag_of(b"a") != etag_of(b"b")
 
     @pytest.mark.parametrize("stated", ['"x"', 'W/"x"', '"a", "x"', '"a" , W/"x"', "*"])
@@ -22,12 +22,14 @@ class TestEtag:
         request = RequestFactory().get("/", headers={"if-none-match": stated})
 
         assert matches(request, '"x"')
+        assert matches(request, 'W/"x"')
 
     @pytest.mark.parametrize("stated", ["", '"y"', "x", '"x', "W/x", '"X"', "**"])
     def test_is_not_found_in(self, stated: str) -> None:
         request = RequestFactory().get("/", headers={"if-none-match": stated})
 
         assert not matches(request, '"x"')
+        assert not matches(request, 'W/"x"')
 
 
 class TestCursor:
