@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -243,6 +244,15 @@ CELERY_TASK_DEFAULT_QUEUE = "xqmj"
 CELERY_TIMEZONE = "UTC"
 
 
+# Seconds, seconds, and how often. A worker that waits for a task sends nothing: only the kernel can
+# notice that nobody is there any more, and left to itself it looks after two hours.
+_KEEPALIVE = {
+    getattr(socket, name): value
+    for name, value in (("TCP_KEEPIDLE", 5), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", 3))
+    if hasattr(socket, name)
+}
+
+
 def broker_options(url: str) -> dict[str, Any]:
     """Return what a connection to this broker is made with: AMQP knows none of Redis's options."""
     if not url.startswith(("redis:", "rediss:", "redis+socket:")):
@@ -253,6 +263,7 @@ def broker_options(url: str) -> dict[str, Any]:
         "socket_timeout": 5,
         "socket_connect_timeout": 2,
         "socket_keepalive": True,
+        "socket_keepalive_options": _KEEPALIVE,
     }
 
 
