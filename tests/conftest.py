@@ -15,7 +15,6 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from django.core.cache import caches
 from django.db import connections
 from pytest_django.plugin import DjangoDbBlocker
 
@@ -101,9 +100,6 @@ def _point_django_at(found: support.Servers) -> None:
     app.conf.update(broker_url=found.broker_url)
     database = environ.database(found.app_url, options=settings.SESSION_OPTIONS)
     connections.settings["default"].update(database)
-    for cache in caches.settings.values():
-        if "redis" in cache["BACKEND"]:
-            cache["LOCATION"] = found.redis_url
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""DRF's doors to our own parsing, negotiation and throttling, as the settings name them.
+"""DRF's doors to our own negotiation and throttling, as the settings name them.
 
 Nothing here may import DRF's views, which import these in turn.
 """
@@ -13,9 +13,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.throttling import BaseThrottle
 
-from matches.api import parsing
 from matches.api.identity import Caller
-from matches.api.requests import address_of, check_accept, read_body
+from matches.api.requests import address_of, check_accept
 from matches.api.throttling import throttle
 
 SCOPES: dict[str, str] = {"GET": "read", "HEAD": "read", "POST": "write"}
@@ -31,10 +30,6 @@ def plain(request: Any) -> HttpRequest:
 class JsonOnly(BaseContentNegotiation):
     """There is one form of answer; a client that does not take it is told so."""
 
-    def select_parser(self, request: Any, parsers: Any) -> Any:  # noqa: ARG002 - DRF's signature
-        """The one parser."""
-        return parsers[0]
-
     def select_renderer(
         self,
         request: Any,
@@ -46,20 +41,10 @@ class JsonOnly(BaseContentNegotiation):
         return renderers[0], str(renderers[0].media_type)
 
 
-class StrictJSONParser(BaseParser):
-    """DRF's door to `parsing.decode`, for views that use `request.data`."""
+class JsonBody(BaseParser):
+    """What bodies are, for the schema. It parses nothing: views read by `matches.api.parsing`."""
 
     media_type = "application/json"
-
-    def parse(
-        self,
-        stream: Any,
-        media_type: Any = None,  # noqa: ARG002 - DRF's signature
-        parser_context: Any = None,  # noqa: ARG002
-    ) -> Any:
-        """The decoded body; raises `Problem`."""
-        raw = read_body(plain(stream))
-        return parsing.decode(raw) if raw else {}
 
 
 class PlainJSONRenderer(JSONRenderer):

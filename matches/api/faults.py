@@ -46,11 +46,6 @@ def _method(error: Exception) -> Problem:
     return Problem("method_not_allowed", headers=getattr(error, "headers", None))
 
 
-def _throttled(error: Exception) -> Problem:
-    wait: float | None = cast("Any", error).wait
-    return Problem("too_many_requests", retry_after_s=max(1, int(wait or 0) + 1))
-
-
 def _unauthenticated(_error: Exception) -> Problem:
     return Problem("not_authenticated", headers={"WWW-Authenticate": "Bearer"})
 
@@ -85,7 +80,6 @@ _ANSWERS: tuple[tuple[type[Exception], Callable[[Exception], Problem]], ...] = (
     (drf.MethodNotAllowed, _method),
     (drf.NotAcceptable, _plain("not_acceptable")),
     (drf.UnsupportedMediaType, _plain("unsupported_media_type")),
-    (drf.Throttled, _throttled),
     (drf.ParseError, _plain("malformed_json")),
     (drf.ValidationError, _plain("invalid_body")),
     (drf.APIException, _api_exception),

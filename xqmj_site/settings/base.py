@@ -132,21 +132,6 @@ XQMJ_METRICS_PORT = environ.number("XQMJ_METRICS_PORT", 0)
 XQMJ_METRICS_HOST = environ.text("XQMJ_METRICS_HOST", "127.0.0.1")
 """The address of that port."""
 
-# --- Valkey -----------------------------------------------------------------------------------
-
-
-def caches(redis_url: str) -> dict[str, dict[str, Any]]:
-    """Return CACHES: shared by all processes, and quick to give up where Valkey is away."""
-    return {
-        "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
-            "LOCATION": redis_url,
-            "KEY_PREFIX": "xqmj",
-            "OPTIONS": {"socket_timeout": 0.25, "socket_connect_timeout": 0.25},
-        }
-    }
-
-
 # --- Sealing and passwords --------------------------------------------------------------------
 XQMJ_SEAL_KEYS: dict[str, bytes] = {}
 """Keys that seal a match's secret, by key id; the first is the current one."""
@@ -200,14 +185,13 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_THROTTLE_CLASSES": ["matches.api.drf.ScopeThrottle"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "matches.api.drf.JsonOnly",
-    "DEFAULT_PARSER_CLASSES": ["matches.api.drf.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["matches.api.drf.JsonBody"],
     "DEFAULT_RENDERER_CLASSES": ["matches.api.drf.PlainJSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "matches.api.faults.handle",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
-    "NUM_PROXIES": XQMJ_NUM_PROXIES,
 }
 
 SPECTACULAR_SETTINGS: dict[str, Any] = {

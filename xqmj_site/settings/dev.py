@@ -5,7 +5,7 @@ import secrets
 
 from xqmj_site import environ, logs
 from xqmj_site.settings.base import *
-from xqmj_site.settings.base import broker_options, caches, databases
+from xqmj_site.settings.base import broker_options, databases
 
 DEBUG = environ.flag("DEBUG", default=False)
 # A command beside no running `make up` has no key of its own: nothing it signs outlives it.
@@ -16,7 +16,6 @@ DATABASE_URL = environ.text("DATABASE_URL", "postgresql:///xqmj")
 DATABASE_OWNER_URL = environ.text("DATABASE_OWNER_URL", DATABASE_URL)
 DATABASES = databases(DATABASE_URL, DATABASE_OWNER_URL)
 REDIS_URL = environ.text("REDIS_URL", "redis://127.0.0.1:6379/0")
-CACHES = caches(REDIS_URL)
 BROKER_URL = environ.text("BROKER_URL", REDIS_URL)
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(BROKER_URL)

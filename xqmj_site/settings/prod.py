@@ -2,7 +2,7 @@
 
 from xqmj_site import environ
 from xqmj_site.settings.base import *
-from xqmj_site.settings.base import XQMJ_NUM_PROXIES, broker_options, caches, databases
+from xqmj_site.settings.base import XQMJ_NUM_PROXIES, broker_options, databases
 
 DEBUG = False
 SECRET_KEY = environ.text("SECRET_KEY")
@@ -14,7 +14,6 @@ DATABASE_URL = environ.text("DATABASE_URL")
 DATABASE_OWNER_URL = environ.text("DATABASE_OWNER_URL", DATABASE_URL)
 DATABASES = databases(DATABASE_URL, DATABASE_OWNER_URL)
 REDIS_URL = environ.text("REDIS_URL")
-CACHES = caches(REDIS_URL)
 BROKER_URL = environ.text("BROKER_URL", REDIS_URL)
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(BROKER_URL)

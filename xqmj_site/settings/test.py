@@ -2,7 +2,7 @@
 
 from xqmj_site import environ
 from xqmj_site.settings.base import *
-from xqmj_site.settings.base import broker_options, caches, databases
+from xqmj_site.settings.base import broker_options, databases
 
 DEBUG = False
 SECRET_KEY = "only-for-tests-" + "x" * 50
@@ -13,7 +13,6 @@ DATABASE_URL = environ.text("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/not
 DATABASE_OWNER_URL = environ.text("DATABASE_OWNER_URL", DATABASE_URL)
 DATABASES = databases(DATABASE_URL, DATABASE_OWNER_URL)
 REDIS_URL = environ.text("REDIS_URL", "redis://127.0.0.1:1/0")
-CACHES = caches(REDIS_URL)
 BROKER_URL = environ.text("BROKER_URL", REDIS_URL)
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(BROKER_URL)
