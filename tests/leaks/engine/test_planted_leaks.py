@@ -12,6 +12,7 @@ import pytest
 from matches.domain import match as matches
 from matches.domain import settle, visibility
 from matches.domain.clock import Due
+from matches.domain.events import HandDealt
 from matches.domain.state import Match
 from matches.games.protocol import HandEvent, Rejected
 from matches.games.tiles import KINDS, size, unpack
@@ -163,6 +164,17 @@ class TestPlanted:
             TileDrawn,
             lambda state, _event, _: view.DrawSeen(state.turn, state.drawn),
         )
+
+        assert _found().what == "lines"
+
+    def test_order_of_the_deal_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """XM-14: fixed at the deal, and nobody's to see."""
+
+        def open_deal(after: Match, event: HandDealt, _viewer: Any) -> Any:
+            return {"hand": event.hand, "order": after.hand.order}
+
+        shown = {**visibility._SHOWN, HandDealt: open_deal}
+        monkeypatch.setattr(visibility, "_SHOWN", shown)
 
         assert _found().what == "lines"
 

@@ -28,7 +28,7 @@ class TestEngine:
         assert found.options > BLOCK // 5
 
     @pytest.mark.slow
-    @pytest.mark.timeout(900)
+    @pytest.mark.timeout(1_800)
     def test_gives_equal_bytes_in_10000_pairs_of_worlds(self) -> None:
         """10,000 pairs show what is visible in one pair of 2,170 with a chance of 99 %."""
         leaks: list[Leak] = []

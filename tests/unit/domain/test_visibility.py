@@ -86,6 +86,7 @@ class TestLine:
         shown = {str(viewer): _line(sitting, sitting.log[-1], viewer)["data"] for viewer in SEEING}
 
         for data in shown.values():
+            assert set(data) == {"hand", "dealer", "deal"}
             assert (data["hand"], data["dealer"]) == (1, 0)
         sides = [
             [side.get("concealed") for side in data["deal"]["sides"]] for data in shown.values()
