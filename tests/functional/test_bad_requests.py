@@ -20,7 +20,7 @@ from tests.functional.bad_requests import (
     play,
     reads,
 )
-from tests.support import api
+from tests.support import ahead, api
 from tests.support.api import Answer, InProcess, Player
 
 pytestmark = pytest.mark.django_db
@@ -121,7 +121,8 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(servers: object, django_db_blocker: Any) -> Iterator[World]:  # noqa: ARG001
-    with django_db_blocker.unblock():
+    # The clock stands still: the matches stay as they are however long the list takes.
+    with django_db_blocker.unblock(), ahead.clock():
         yield World()
 
 

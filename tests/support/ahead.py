@@ -1,4 +1,4 @@
-"""Whole matches without waiting: the real log, seen by a clock that a test may set ahead."""
+"""Whole matches without waiting: the real log, seen by a clock that a test alone moves."""
 
 from __future__ import annotations
 
@@ -20,19 +20,27 @@ from tests.support.api import Player
 
 
 class AheadStore:
-    """The event store, `ahead_ms` later than the database's clock; it is always just alive."""
+    """The event store, always just alive, at the instant it was first asked plus `ahead_ms`.
+
+    However slow the machine is, no clock runs and nobody's time is over unless the test says so.
+    """
 
     def __init__(self) -> None:
         self.ahead_ms = 0
+        self._from_ms = 0
 
     def now(self) -> int:
-        return store.now() + self.ahead_ms
+        return self._at(store.now())
+
+    def _at(self, now_ms: int) -> int:
+        self._from_ms = self._from_ms or now_ms
+        return self._from_ms + self.ahead_ms
 
     def load(self, match_id: Any, *, after_version: int = 0) -> Loaded | None:
         loaded = store.load(match_id, after_version=after_version)
         if loaded is None:
             return None
-        now_ms = loaded.now_ms + self.ahead_ms
+        now_ms = self._at(loaded.now_ms)
         return msgspec.structs.replace(loaded, now_ms=now_ms, alive_ms=now_ms, gaps=())
 
     append = staticmethod(store.append)
@@ -44,7 +52,7 @@ class AheadStore:
 
 @contextlib.contextmanager
 def clock() -> Iterator[AheadStore]:
-    """Let this process play by a clock that the test sets ahead."""
+    """Let this process play by a clock that stands still but for what the test sets it ahead."""
     ahead = AheadStore()
     before = execute._engine
     execute._engine = Engine(

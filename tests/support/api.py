@@ -57,7 +57,9 @@ class InProcess:
         given = {name.lower(): value for name, value in headers.items()}
         content_type = given.pop("content-type", "" if body is None else "application/json")
         length = given.pop("content-length", None)
-        extra: dict[str, Any] = {f"HTTP_{name.upper().replace('-', '_')}": text for name, text in given.items()}
+        extra: dict[str, Any] = {
+            f"HTTP_{name.upper().replace('-', '_')}": text for name, text in given.items()
+        }
         if length is not None:
             extra["CONTENT_LENGTH"] = length
         path, _, query = path.partition("?")
