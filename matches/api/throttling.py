@@ -52,7 +52,9 @@ verifications of an address, log-ins of an address and of a name, new accounts o
 LEASES_A_WINDOW = 50
 """A process takes this share of an allowance at a time."""
 STORE_TIMEOUT_S = 0.05
-"""A request waits no longer than this for Valkey."""
+"""A move waits no longer than this for Valkey."""
+GUARD_TIMEOUT_S = 1.0
+"""A log-in waits so long: it would be refused without the count."""
 BREAK_S = 1.0
 """After a failure Valkey is left alone for so long."""
 KEPT = 20_000
@@ -87,7 +89,7 @@ class Throttle:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._leases: OrderedDict[_Key, _Lease] = OrderedDict()
-        self._scripts: dict[str, Any] = {}
+        self._scripts: dict[tuple[str, bool], Any] = {}
         self._broken_until = 0.0
 
     def spend(self, scope: str, who: str) -> None:
@@ -164,10 +166,10 @@ class Throttle:
         self, scope: str, who: str, *, size: int, limit: Limit, now: float
     ) -> tuple[int, float] | None:
         """The shared count with `size` added and the window's rest in seconds; None: no Valkey."""
-        if now < self._broken_until:
+        if now < self._broken_until and not limit.guards:
             return None
         try:
-            spent, left_ms = self._script()(
+            spent, left_ms = self._script(patient=limit.guards)(
                 keys=[f"xqmj:throttle:{scope}:{who}"], args=[size, limit.seconds * 1000]
             )
         except (redis.RedisError, OSError):
@@ -175,17 +177,14 @@ class Throttle:
             return None
         return int(spent), max(0, int(left_ms)) / 1000
 
-    def _script(self) -> Callable[..., tuple[int, int]]:
-        url = settings.REDIS_URL
-        script = self._scripts.get(url)
+    def _script(self, *, patient: bool) -> Callable[..., tuple[int, int]]:
+        url, timeout_s = settings.REDIS_URL, GUARD_TIMEOUT_S if patient else STORE_TIMEOUT_S
+        script = self._scripts.get((url, patient))
         if script is None:
             client = redis.Redis.from_url(
-                url,
-                socket_timeout=STORE_TIMEOUT_S,
-                socket_connect_timeout=STORE_TIMEOUT_S,
-                retry=None,
+                url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=None
             )
-            script = self._scripts[url] = client.register_script(_SPEND)
+            script = self._scripts[url, patient] = client.register_script(_SPEND)
         return cast("Callable[..., tuple[int, int]]", script)
 
 

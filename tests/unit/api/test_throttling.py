@@ -58,7 +58,7 @@ class Shared:
 def shared(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Shared:
     settings.XQMJ_THROTTLES = {"play": "100/60", "login": "3/60"}
     found = Shared()
-    monkeypatch.setattr(Throttle, "_script", lambda _self: found.script())
+    monkeypatch.setattr(Throttle, "_script", lambda _self, **_: found.script())
     return found
 
 
@@ -201,6 +201,13 @@ class TestWithoutTheStore:
             Throttle().spend("login", "ada")
 
         assert (caught.value.code, caught.value.retry_after_s) == ("throttle_unavailable", 5)
+
+    def test_is_asked_for_a_log_in_even_so(self, away: Shared) -> None:
+        throttle = Throttle()
+        allowed(throttle, "play", "ada", 1)
+        away.away = None
+
+        assert allowed(throttle, "login", "ada", 1) == 1
 
     def test_is_left_alone_for_a_while(self, away: Shared) -> None:
         throttle = Throttle()
