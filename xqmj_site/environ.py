@@ -86,7 +86,7 @@ def seal_keys(value: str) -> dict[str, bytes]:
     return keys
 
 
-def database(url: str, *, options: str) -> dict[str, Any]:
+def database(url: str, *, options: str, engine: str = "xqmj_site.database") -> dict[str, Any]:
     """Turn a libpq URL into Django's settings of one database.
 
     `options` are the server settings of every session (libpq's `-c name=value`).
@@ -101,7 +101,7 @@ def database(url: str, *, options: str) -> dict[str, Any]:
     extra = {key: value for key, value in parts.items() if key not in known}
     extra["options"] = f"{extra.get('options', '')} {options}".strip()
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": engine,
         "CONN_MAX_AGE": 0,
         "ATOMIC_REQUESTS": False,
         "OPTIONS": extra,

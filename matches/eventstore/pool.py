@@ -27,7 +27,14 @@ from psycopg.pq import ExecStatus, Format
 from psycopg_pool import ConnectionPool
 
 CHECKOUT_TIMEOUT_S = 1.5
-CONNECT_TIMEOUT_S = 2
+BOUNDS = {
+    "connect_timeout": 2,
+    "keepalives_idle": 5,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 4_000,
+}
+"""What libpq is told of every connection, in seconds but for the last, which is in ms."""
 ANSWER_TIMEOUT_S = 4.0
 """Longer than the session's statement_timeout: only a server that is gone gets so far."""
 RETRY_WITHIN_S = 1.0
@@ -195,11 +202,7 @@ def _address() -> str:
         settings.DATABASE_URL,
         options=f"{parts.get('options') or ''} {settings.SESSION_OPTIONS}".strip(),
         application_name=parts.get("application_name") or "xqmj eventstore",
-        connect_timeout=CONNECT_TIMEOUT_S,
-        keepalives_idle=5,
-        keepalives_interval=1,
-        keepalives_count=3,
-        tcp_user_timeout=4_000,
+        **BOUNDS,
     )
 
 

@@ -102,7 +102,9 @@ def databases(app_url: str, owner_url: str) -> dict[str, dict[str, Any]]:
     """Return DATABASES: the app's role, or the owner's where the schema is changed."""
     if acts_as_owner(sys.argv):
         # A migration may build an index for longer than any request may wait.
-        return {"default": environ.database(owner_url, options="-c lock_timeout=10000")}
+        plain = "django.db.backends.postgresql"
+        options = "-c lock_timeout=10000"
+        return {"default": environ.database(owner_url, options=options, engine=plain)}
     return {"default": environ.database(app_url, options=SESSION_OPTIONS)}
 
 
