@@ -133,6 +133,10 @@ class Caller:
         assert status == 200, (path, status, answer)
         return answer
 
+    def look(self, path: str) -> int:
+        """The status of what stands there; 0: no answer."""
+        return self._persist("GET", f"/api/v1/{path}", None, {}, None)[0]
+
     def post(self, path: str, body: dict[str, Any], *, key: str | None = None) -> Sent:
         """Write, once, and tell what came of it."""
         sent = Sent(
