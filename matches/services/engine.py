@@ -26,6 +26,7 @@ from matches.eventstore import codec, hashing
 from matches.eventstore.pool import Unavailable
 from matches.eventstore.rows import CommandKey, Created
 from matches.eventstore.sealing import SealBroken
+from matches.eventstore.store import GAP_THRESHOLD_MS
 from matches.games.protocol import CorruptHistory, Rejected
 from matches.services import metrics, steps
 from matches.services.cache import Cache, Entry, History
@@ -36,8 +37,6 @@ from matches.services.viewers import viewer_of
 
 LOG = logging.getLogger("xqmj.services")
 
-GAP_MS = 1_000
-"""Players could not reach the service if its heartbeat is older than this."""
 TRIES = 12
 """Lost races and waits that one request may go through before it gives up."""
 SHORTEST_WAIT_MS = 5
@@ -276,7 +275,7 @@ class Engine:
         if not self._may_beat or run.beaten or found.entry.match.ended is not None:
             return
         overdue = due is not None and due.deadline and found.alive_ms < due.at_ms <= at_ms
-        if overdue or found.entry.now_ms - found.alive_ms > GAP_MS:
+        if overdue or found.entry.now_ms - found.alive_ms > GAP_THRESHOLD_MS:
             run.beaten = True
             self.store.beat()
             raise _Again
