@@ -114,28 +114,29 @@ class Supervised:
     def _run_once(self) -> str:
         """Run the program to its end and say how it ended."""
         reader, writer = os.pipe()
-        with os.fdopen(reader, "rb") as lines, os.fdopen(writer, "wb") as output:
-            printing = threading.Thread(
-                target=self.runner.console.copy, args=(self.program.name, lines), daemon=True
-            )
-            printing.start()
-            try:
+        printing = threading.Thread(target=self._print, args=(reader,), daemon=True)
+        printing.start()
+        try:
+            with os.fdopen(writer, "wb") as output:
                 child = self.program.start(output)
-            except (OSError, processes.ServerFailed) as error:
-                return str(error)
-            finally:
-                output.close()
-            if not self.foundation:
-                # A server finds and ends its own predecessor, by the file it keeps itself.
-                self.runner.note(self.program.name, child)
-            if self.runner.stopping.is_set():
-                self.program.stop()
-            self.up.set()
-            code = child.wait()
-            # Grandchildren hold the port and the pipe of a leader that was killed.
-            end_group(child.pid)
-            printing.join(timeout=2)
+        except (OSError, processes.ServerFailed) as error:
+            return str(error)
+        if not self.foundation:
+            # A server finds and ends its own predecessor, by the file it keeps itself.
+            self.runner.note(self.program.name, child)
+        if self.runner.stopping.is_set():
+            self.program.stop()
+        self.up.set()
+        code = child.wait()
+        # Grandchildren hold the port of a leader that was killed.
+        end_group(child.pid)
+        printing.join(timeout=2)
         return f"ended by signal {-code}" if code < 0 else f"ended with code {code}"
+
+    def _print(self, reader: int) -> None:
+        # Ours to close: whoever still holds the other end must not keep a restart waiting.
+        with os.fdopen(reader, "rb") as lines:
+            self.runner.console.copy(self.program.name, lines)
 
 
 class Runner:
