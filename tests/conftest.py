@@ -15,17 +15,12 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connections
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.support import servers as support
-from xqmj_site import environ
 
 REQUIRE_ALL = "XQMJ_REQUIRE_ALL"
 """Set to 1, slow tests run too, and a test that skips itself has failed: the gate sets it."""
-
-FOLDER = "XQMJ_TEST_FOLDER"
-RUN_PID = "XQMJ_TEST_PID"
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -38,14 +33,14 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = Path(tempfile.mkdtemp(prefix="xqmj-test-"))
         # Started by root, PostgreSQL runs as another user, who must get to its folder below.
         folder.chmod(0o711)
-        os.environ[FOLDER] = str(folder)
-        os.environ[RUN_PID] = str(os.getpid())
+        os.environ[support.FOLDER] = str(folder)
+        os.environ[support.RUN_PID] = str(os.getpid())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the run's servers, if a test asked for any."""
     if not _is_worker(config):
-        folder = os.environ.pop(FOLDER, None)
+        folder = os.environ.pop(support.FOLDER, None)
         if folder:
             support.stop_host(Path(folder))
 
@@ -78,38 +73,22 @@ def servers() -> Iterator[support.Servers]:
     from matches.eventstore import pool
     from matches.services import heartbeat
 
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "master")
-    found = support.for_worker(Path(os.environ[FOLDER]), worker, run_pid=int(os.environ[RUN_PID]))
-    _point_django_at(found)
+    found = support.for_this_worker()
+    support.point_django_at(found)
     yield found
     # The servers go before this process does; nothing may be left that looks for them.
     heartbeat.stop()
     pool.close()
 
 
-def _point_django_at(found: support.Servers) -> None:
-    """Set in place what settings/test.py could not know: the addresses."""
-    from django.conf import settings
-
-    from xqmj_site.celery import app
-
-    settings.DATABASE_URL = found.app_url
-    settings.DATABASE_OWNER_URL = found.owner_url
-    settings.REDIS_URL = found.redis_url
-    settings.BROKER_URL = settings.CELERY_BROKER_URL = found.broker_url
-    app.conf.update(broker_url=found.broker_url)
-    database = environ.database(found.app_url, options=settings.SESSION_OPTIONS)
-    connections.settings["default"].update(database)
-
-
 @pytest.fixture(scope="session")
-def django_db_setup(servers: support.Servers) -> None:
-    """Replace pytest-django's creation of a test database by our own."""
+def django_db_setup() -> None:
+    """Leave out pytest-django's creation of a test database: `servers` has our own."""
 
 
 @pytest.fixture
 def _django_db_helper(
-    django_db_setup: None,  # noqa: ARG001 - asked for what it does
+    servers: support.Servers,  # noqa: ARG001 - asked for what it does
     django_db_blocker: DjangoDbBlocker,
 ) -> Iterator[None]:
     """Open the database to one test: no transaction around it, nothing undone after it."""

@@ -27,6 +27,9 @@ from xqmj_site.devstack.postgres import PostgresServer
 from xqmj_site.devstack.valkey import ValkeyServer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDER = "XQMJ_TEST_FOLDER"
+RUN_PID = "XQMJ_TEST_PID"
+
 TEMPLATE = "xqmj_template"
 OWN_DATABASE = "xqmj"
 READY_TIMEOUT_S = 120
@@ -104,12 +107,15 @@ def addresses(postgres: PostgresServer, valkey: ValkeyServer, database: str, n: 
 # --- asked by tests -------------------------------------------------------------------------------
 
 
-def for_worker(folder: Path, worker: str, *, run_pid: int) -> Servers:
-    """Return this worker's servers, starting the host and cloning the database when needed.
+def for_this_worker(label: str = "") -> Servers:
+    """Return this worker's servers, with the database of that label.
 
-    `folder` is shared by all workers of the run, `run_pid` is the process whose
-    end ends the servers, `worker` is xdist's name (`gw0`, or `master`).
+    Starts the host and clones the database when needed. `FOLDER` in the
+    environment names the folder that all workers of the run share, `RUN_PID` the
+    process whose end ends the servers.
     """
+    folder, run_pid = Path(os.environ[FOLDER]), int(os.environ[RUN_PID])
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "master")
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "ready.json").exists():
@@ -119,10 +125,28 @@ def for_worker(folder: Path, worker: str, *, run_pid: int) -> Servers:
     valkey = ValkeyServer(
         folder / "valkey", password=postgres.keys.valkey_password, port=ready["valkey_port"]
     )
-    database = f"xqmj_{worker}"
+    database = f"xqmj_{worker}{label and '_'}{label}"
     postgres.create_database(database, template=TEMPLATE)
     number = int(worker.removeprefix("gw")) + 1 if worker.startswith("gw") else 0
     return addresses(postgres, valkey, database, number)
+
+
+def point_django_at(found: Servers) -> None:
+    """Set in place what settings/test.py could not know: the addresses."""
+    from django.conf import settings
+    from django.db import connections
+
+    from xqmj_site import environ
+    from xqmj_site.celery import app
+
+    settings.DATABASE_URL = found.app_url
+    settings.DATABASE_OWNER_URL = found.owner_url
+    settings.REDIS_URL = found.redis_url
+    settings.BROKER_URL = settings.CELERY_BROKER_URL = found.broker_url
+    app.conf.update(broker_url=found.broker_url)
+    connections.close_all()
+    database = environ.database(found.app_url, options=settings.SESSION_OPTIONS)
+    connections.settings["default"].update(database)
 
 
 def _start_host(folder: Path, run_pid: int) -> None:

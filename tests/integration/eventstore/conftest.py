@@ -1,4 +1,4 @@
-"""The event store's own connections, to this worker's database."""
+"""A database for tests of the event store alone, and sessions of each role in it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,23 @@ import psycopg
 import pytest
 
 from matches.eventstore import pool
-from tests.support.servers import Servers
+from matches.services import heartbeat
+from tests.support.servers import Servers, for_this_worker, point_django_at
 
 
 @pytest.fixture(scope="package", autouse=True)
-def _connections(servers: Servers) -> Iterator[None]:
-    assert servers.app_url
-    yield
+def servers(servers: Servers) -> Iterator[Servers]:
+    """A database of this package's own: what is written here, no match would write.
+
+    Who reads all matches, as ratings do, must not come upon it.
+    """
+    heartbeat.stop()
     pool.close()
+    own = for_this_worker("eventstore")
+    point_django_at(own)
+    yield own
+    pool.close()
+    point_django_at(servers)
 
 
 @pytest.fixture
