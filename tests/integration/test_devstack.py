@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +17,7 @@ import psycopg
 import pytest
 
 from tests.support.servers import ROOT
-from xqmj_site.devstack import environment, identity, keyring
+from xqmj_site.devstack import environment, identity, keyring, postgres, processes
 from xqmj_site.devstack.postgres import PostgresServer
 from xqmj_site.devstack.valkey import ValkeyServer
 
@@ -42,6 +45,15 @@ def server(private_folder: Path) -> Iterator[PostgresServer]:
     yield made
     made.stop()
     made.remove()
+
+
+def outlived(server: PostgresServer) -> int:
+    """Kill the server; gives the process of a session of it that does not notice."""
+    with server.connect() as session:
+        left = session.info.backend_pid
+        os.kill(left, signal.SIGSTOP)
+        server.kill()
+    return left
 
 
 class TestPostgres:
@@ -112,13 +124,57 @@ class TestPostgres:
         server.stop()
         later = PostgresServer(server.folder, keys=KEYS)
         # A machine that was switched off: the number of the old server is somebody else's now.
-        (server.cluster / "postmaster.pid").write_text(f"{os.getpid()}\n")
-        assert later.pid() is None
+        with subprocess.Popen(
+            ["sleep", "60"], cwd="/", **identity.popen_arguments(server.identity)
+        ) as stranger:
+            (server.cluster / "postmaster.pid").write_text(f"{stranger.pid}\n")
+            assert later.pid() is None
 
-        later.start()
-        server.child = later.child
+            later.start()
+            server.child = later.child
 
-        assert later.pid() not in {None, os.getpid()}
+            assert later.pid() not in {None, stranger.pid}
+            assert stranger.poll() is None
+            stranger.kill()
+
+    def test_waits_for_sessions_that_outlive_it(self, server: PostgresServer) -> None:
+        left = outlived(server)
+        threading.Timer(1.5, lambda: os.kill(left, signal.SIGCONT)).start()
+        begun_s = time.monotonic()
+
+        server.start()
+
+        assert time.monotonic() - begun_s > 1.4
+        assert not processes.alive(left)
+        server.connect().close()
+
+    def test_does_not_start_beside_a_session_that_does_not_end(
+        self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(postgres, "SURVIVORS_S", 1.0)
+        left = outlived(server)
+
+        try:
+            with pytest.raises(processes.ServerFailed, match="still in use"):
+                server.start()
+        finally:
+            os.kill(left, signal.SIGKILL)
+        assert processes.read_pid(server.cluster / "postmaster.pid") is not None
+        server.start()
+
+    def test_says_at_once_why_it_cannot_start(
+        self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        server.stop()
+        monkeypatch.setitem(server.settings, "max_connections", "none")
+        begun_s = time.monotonic()
+
+        with pytest.raises(processes.ServerFailed, match='invalid value for parameter "max_conn'):
+            server.start()
+
+        assert time.monotonic() - begun_s < postgres.SURVIVORS_S / 2
+        monkeypatch.undo()
+        server.start()
 
     def test_is_found_and_stopped_by_a_later_run(self, server: PostgresServer) -> None:
         running = server.pid()

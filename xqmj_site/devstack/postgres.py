@@ -38,6 +38,10 @@ DURABLE = {
 
 HERE = Path(__file__).parent
 
+SURVIVORS_S = 10.0
+"""How long sessions may outlive a killed server: they end when they notice, which takes time."""
+RETRY_S = 0.2
+
 
 class PostgresServer:
     """One cluster in `folder`, reached through a socket that only its user may open.
@@ -120,12 +124,34 @@ class PostgresServer:
     def start(self, *, output: IO[bytes] | int | None = None, timeout_s: float = 60) -> None:
         """Start the server and wait until it answers.
 
-        A server that a killed run left behind is stopped first. `output` takes
-        the log in place of the file `log`.
+        A server that a killed run left behind is stopped first; the sessions of
+        one that was killed are waited for. `output` takes the log in place of the
+        file `log`.
         """
         self.stop()
-        # What is left now names a process that is not ours; the server would refuse to start.
-        self._pid_file.unlink(missing_ok=True)
+        if self._names_a_stranger():
+            self._pid_file.unlink()
+        # Any other file that is left is PostgreSQL's to judge: it refuses to start beside sessions
+        # that still hold the shared memory.
+        give_up_s = time.monotonic() + (SURVIVORS_S if self._pid_file.exists() else 0.0)
+        self._launch(output)
+        while (refusal := self._refusal(timeout_s)) is not None:
+            if time.monotonic() > give_up_s:
+                raise self._failed(refusal) from refusal
+            time.sleep(RETRY_S)
+            self._launch(output)
+
+    def _names_a_stranger(self) -> bool:
+        """Whether the pid file names a process that runs and is not ours.
+
+        PostgreSQL would take it for a server and refuse to start.
+        """
+        pid = processes.read_pid(self._pid_file)
+        if pid is None or not processes.alive(pid):
+            return False
+        return str(self.cluster) not in processes.command_line(pid)
+
+    def _launch(self, output: IO[bytes] | int | None) -> None:
         command = [str(self.programs / "postgres"), "-D", str(self.cluster)]
         for name, value in self._all_settings().items():
             command += ["-c", f"{name}={value}"]
@@ -140,22 +166,24 @@ class PostgresServer:
                 start_new_session=True,
                 **identities.popen_arguments(self.identity),
             )
-        self._wait_ready(timeout_s)
 
-    def _wait_ready(self, timeout_s: float) -> None:
+    def _refusal(self, timeout_s: float) -> psycopg.OperationalError | None:
+        """Wait until the server answers; the error where it ended instead of answering."""
         end = time.monotonic() + timeout_s
         while True:
             try:
                 self.connect().close()
             except psycopg.OperationalError as error:
-                gone = self.child is not None and self.child.poll() is not None
-                if gone or time.monotonic() > end:
-                    raise ServerFailed(
-                        f"PostgreSQL did not start: {error}\n{processes.tail(self.log)}"
-                    ) from error
+                if self.child is not None and self.child.poll() is not None:
+                    return error
+                if time.monotonic() > end:
+                    raise self._failed(error) from error
                 time.sleep(processes.POLL_S)
             else:
-                return
+                return None
+
+    def _failed(self, error: Exception) -> ServerFailed:
+        return ServerFailed(f"PostgreSQL did not start: {error}\n{processes.tail(self.log)}")
 
     def pid(self) -> int | None:
         """Return the running server's process id, or None."""
