@@ -6,8 +6,9 @@ PYTHON ?=
 export PYTHON
 
 VENV_PYTHON := .venv/bin/python
-# Two workers on the two cores that the suite is sized for, each file whole on one of them, since
-# a file may share servers of its own. PYTEST_ARGS narrows or widens what runs.
+# Two workers on the two cores that the suite is sized for. Each file stays whole on one of them,
+# since it may share servers of its own; only blocks of a long test go to whichever is free.
+# PYTEST_ARGS narrows or widens what runs.
 PYTEST := $(VENV_PYTHON) -m pytest -n 2 --dist loadfile
 
 help: ## Say what each target does

@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
+from xdist.remote import Producer
 
 from tests.support import servers as support
+from tests.support.spread import Spread
 
 REQUIRE_ALL = "XQMJ_REQUIRE_ALL"
 """Set to 1, slow tests run too, and a test that skips itself has failed: the gate sets it."""
@@ -35,6 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
         folder.chmod(0o711)
         os.environ[support.FOLDER] = str(folder)
         os.environ[support.RUN_PID] = str(os.getpid())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Spread | None:
+    """Take long tests' blocks apart where files are kept whole."""
+    return Spread(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
