@@ -25,6 +25,9 @@ from tests.support.servers import Servers
 from xqmj_site.devstack import keyring
 from xqmj_site.devstack.postgres import PostgresServer
 
+HUNG_S = 20
+"""Every wait here is bounded by a few seconds: whatever takes this long is not."""
+
 
 @pytest.fixture
 def _fresh() -> Iterator[None]:
@@ -74,9 +77,9 @@ class TestPool:
         begun_s = time.monotonic()
 
         with pytest.raises(store.Unavailable, match="statement timeout"):
-            pool.run("SELECT pg_sleep(9)", ())
+            pool.run("SELECT pg_sleep(60)", ())
 
-        assert 2.5 < time.monotonic() - begun_s < 4
+        assert 2.5 < time.monotonic() - begun_s < HUNG_S
 
     def test_gives_up_on_a_lock_that_is_held(self, owner: psycopg.Connection) -> None:
         stream = begun()
@@ -91,16 +94,13 @@ class TestPool:
 
     def test_waits_only_so_long_for_a_connection(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(settings, "XQMJ_POOL_SIZE", 1)
-        sleeper = threading.Thread(target=lambda: pool.run("SELECT pg_sleep(2.5)", ()))
-        sleeper.start()
-        time.sleep(0.5)
-        begun_s = time.monotonic()
+        with pool._open().connection():
+            begun_s = time.monotonic()
 
-        with pytest.raises(store.Unavailable):
-            store.now()
+            with pytest.raises(store.Unavailable):
+                store.now()
 
-        assert 1.2 < time.monotonic() - begun_s < 2
-        sleeper.join()
+        assert 1.2 < time.monotonic() - begun_s < HUNG_S
 
     def test_goes_on_when_its_sessions_are_ended(self, superuser: psycopg.Connection) -> None:
         stream = begun()
@@ -158,7 +158,7 @@ class TestPool:
             for pid in stopped:
                 os.kill(pid, signal.SIGCONT)
 
-        assert time.monotonic() - begun_s < 5
+        assert time.monotonic() - begun_s < HUNG_S
         assert servers.database
         assert store.load(new_match_id()) is None
 
@@ -262,7 +262,7 @@ class TestRestart:
             begun_s = time.monotonic()
             with pytest.raises(store.Unavailable):
                 stream.append(drawn())
-            assert time.monotonic() - begun_s < 4
+            assert time.monotonic() - begun_s < HUNG_S
 
         own_server.start()
         begun_s = time.monotonic()
@@ -271,7 +271,7 @@ class TestRestart:
                 done = stream.append(drawn())
                 break
             except store.Unavailable:
-                assert time.monotonic() - begun_s < 10
+                assert time.monotonic() - begun_s < HUNG_S
 
         assert done.outcome == "ok"
 

@@ -59,7 +59,7 @@ class TestPoll:
 
         assert [one.kind for one in found.events] == ["match.created"]
         assert found.seq == 1
-        assert spent_s < 5
+        assert spent_s < 15
 
     def test_without_a_wait_comes_back_empty(self, seated: Seated) -> None:
         found, _ = poll(seated, after=1, wait_s=0)
@@ -70,7 +70,7 @@ class TestPoll:
         found, spent_s = poll(seated, after=1, wait_s=0.3)
 
         assert found.events == ()
-        assert 0.3 <= spent_s < 3
+        assert 0.3 <= spent_s < 15
 
     def test_is_woken_by_its_own_process(
         self, seated: Seated, hub: notices._Hub, monkeypatch: pytest.MonkeyPatch
@@ -87,7 +87,7 @@ class TestPoll:
         timer.join()
 
         assert [one.kind for one in found.events] == ["match.seat_taken"]
-        assert spent_s < 10
+        assert spent_s < 15
 
     def test_is_woken_by_another_process_through_valkey(
         self, seated: Seated, hub: notices._Hub, monkeypatch: pytest.MonkeyPatch
@@ -107,7 +107,7 @@ class TestPoll:
         timer.join()
 
         assert [one.kind for one in found.events] == ["match.seat_taken"]
-        assert spent_s < 10
+        assert spent_s < 15
 
     def test_looks_for_itself_where_valkey_is_away(
         self, seated: Seated, settings: Any, hub: notices._Hub
@@ -120,7 +120,7 @@ class TestPoll:
         timer.join()
 
         assert found.events
-        assert spent_s < 5
+        assert spent_s < 15
 
     def test_is_not_ended_by_what_it_may_not_know(self, seated: Seated) -> None:
         def wake() -> None:
@@ -137,10 +137,10 @@ class TestPoll:
     def test_beyond_the_places_comes_back_at_once(self, seated: Seated, settings: Any) -> None:
         settings.XQMJ_LONGPOLL_WAITERS = 2
 
-        results = at_once(*[lambda: poll(seated, after=1, wait_s=1.5)[1]] * 6)
+        results = at_once(*[lambda: poll(seated, after=1, wait_s=4)[1]] * 6)
 
         waited = sorted(round(one, 1) for one in results if isinstance(one, float))
-        assert [one >= 1.5 for one in waited] == [False] * 4 + [True] * 2
+        assert [one >= 4 for one in waited] == [False] * 4 + [True] * 2
 
     def test_of_a_match_that_is_over_does_not_wait(self, seated: Seated) -> None:
         seated.send(1, Join())
@@ -150,7 +150,7 @@ class TestPoll:
         found, spent_s = poll(seated, after=4, wait_s=20)
 
         assert found.events == ()
-        assert spent_s < 5
+        assert spent_s < 15
 
     def test_gives_its_place_back(self, seated: Seated) -> None:
         for _ in range(3):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import msgspec
@@ -71,31 +70,37 @@ class TestDecode:
         assert refused(raw) == code
 
     @pytest.mark.parametrize(
-        "raw",
+        ("raw", "code"),
         [
-            b"[" * 65_000,
-            b'{"":' * 16_000,
-            b'["' + b'\\"' * 32_000,
-            b'[[[[[[[[[[[[[[[[[["' + b'\\"[' * 20_000,
-            b'"' * 65_000,
-            b"\\" * 65_000,
-            b"[" + b"9" * 65_000 + b"]",
-            b"[" + b"0," * 32_000 + b"0",
-            b'{"a":' + b"[0]," * 15_000,
-            b'["' + b"\\u0000" * 10_000 + b'"]',
-            b"-" * 65_000,
-            b"[1e" + b"9" * 65_000 + b"]",
+            (b"[" * 65_000, "json_too_deep"),
+            (b'{"":' * 16_000, "json_too_deep"),
+            (b'["' + b'\\"' * 32_000, "malformed_json"),
+            (b'[[[[[[[[[[[[[[[["' + b'\\"[' * 20_000, "malformed_json"),
+            (b'"' * 65_000, "malformed_json"),
+            (b"\\" * 65_000, "malformed_json"),
+            (b"[" + b"9" * 65_000 + b"]", "bad_number"),
+            (b"[" + b"0," * 32_000 + b"0", "malformed_json"),
+            (b'{"a":' + b"[0]," * 15_000, "malformed_json"),
+            (b'["' + b"\\u0000" * 10_000 + b'"]', "bad_text"),
+            (b"-" * 65_000, "malformed_json"),
+            (b"[1e" + b"9" * 65_000 + b"]", "bad_number"),
         ],
     )
-    def test_refuses_a_full_body_of_anything_in_fifty_milliseconds(self, raw: bytes) -> None:
-        def took_s() -> float:
-            began = time.process_time()
-            with pytest.raises(Problem):
-                parsing.decode(raw)
-            return time.process_time() - began
+    def test_refuses_a_full_body_of_anything(self, raw: bytes, code: str) -> None:
+        assert refused(raw) == code
 
-        # The best of some: what other processes of the machine do is not the parser's.
-        assert min(took_s() for _ in range(5)) < 0.05
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b'["' + b'\\"[' * 20_000,
+            b'["' + b'\\"[' * 20_000 + b'"]',
+            b'"' * 65_001,
+            b'["a", "b\\\\", "[", "' + b"\\\\" * 30_000,
+        ],
+    )
+    def test_reads_no_text_twice(self, raw: bytes) -> None:
+        """A quote that begins no token was tried to the end, as each behind it would be."""
+        assert b'"' not in parsing._TOKENS.sub(b"", raw)
 
 
 class Shape(msgspec.Struct, forbid_unknown_fields=True):

@@ -191,7 +191,7 @@ class TestServerThatIsGone:
         with pytest.raises(Unreachable, match="ConnectionRefusedError"):
             client.get("/me")
 
-        assert time.monotonic() - began_s < 2
+        assert time.monotonic() - began_s < 20
 
     @pytest.mark.parametrize("url", ["", "ftp://x", "127.0.0.1:8000", "http://"])
     def test_without_an_address_is_refused_at_once(self, url: str) -> None:

@@ -49,7 +49,7 @@ class TestOutbox:
         stuck = threading.Event()
 
         def send(_numbers: Sequence[int]) -> None:
-            stuck.wait(5)
+            stuck.wait(60)
 
         out: Outbox[int] = Outbox(box, send, capacity=10)
         begun_s = time.monotonic()
@@ -60,7 +60,7 @@ class TestOutbox:
         stuck.set()
         out.close()
 
-        assert spent_s < 2
+        assert spent_s < 30
         assert count(box, "dropped") >= 10
         assert count(box, "dropped") + count(box, "sent") == 50
 
