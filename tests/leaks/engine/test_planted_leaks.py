@@ -19,15 +19,17 @@ from matches.games.tiles import KINDS, size, unpack
 from matches.games.xqmj import refusals, view
 from matches.games.xqmj.events import ClaimPassed, TileDiscarded, TileDrawn
 from matches.games.xqmj.state import OTHER, HandState
+from tests.leaks.driver import Leak
 from tests.leaks.engine import worlds
-from tests.leaks.engine.worlds import RULES, Leak, tally
+from tests.leaks.engine.level import ENGINE
+from tests.leaks.engine.worlds import RULES
 
 PAIRS = 600
 """More than enough: each leak below shows in the first few dozen."""
 
 
 def _found(first_seed: int = 5_000) -> Leak:
-    leaks = tally(first_seed, PAIRS).leaks
+    leaks = ENGINE.tally(first_seed, PAIRS).leaks
     assert leaks, "the planted leak was not found"
     return leaks[0]
 
@@ -194,4 +196,4 @@ class TestPlanted:
 
 class TestNothingPlanted:
     def test_finds_nothing_where_there_is_nothing(self) -> None:
-        assert tally(5_000, 60).leaks == []
+        assert ENGINE.tally(5_000, 60).leaks == []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.leaks.engine.worlds import tally
+from tests.leaks.engine.level import ENGINE
 from tests.support.spread import blocks
 
 PAIRS = 10_000
@@ -15,7 +15,7 @@ class TestEngine:
 
     @pytest.mark.parametrize("first_seed", blocks(PAIRS // BLOCK, quick=6))
     def test_gives_equal_bytes_in_10000_pairs_of_worlds(self, first_seed: int) -> None:
-        found = tally(first_seed, BLOCK)
+        found = ENGINE.tally(first_seed, BLOCK)
 
         assert found.leaks == []
         assert found.pairs == BLOCK

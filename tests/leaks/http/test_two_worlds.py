@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.leaks.http import worlds
+from tests.leaks.http.level import HTTP
 from tests.support.spread import blocks
 
 PAIRS = 500
@@ -14,8 +14,7 @@ class TestHttp:
 
     @pytest.mark.parametrize("first_seed", blocks(PAIRS // BLOCK, quick=3))
     def test_gives_equal_answers_in_500_pairs_of_worlds(self, first_seed: int) -> None:
-        with worlds.parlour():
-            found = worlds.tally(first_seed, BLOCK)
+        found = HTTP.tally(first_seed, BLOCK)
 
         assert found.leaks == []
         assert found.pairs == BLOCK

@@ -1,0 +1,1 @@
+"""Tests: what live streams tell, in pairs of worlds."""
