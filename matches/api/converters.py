@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from matches.services.wire import ID_PATTERN
+
 
 class IdConverter:
-    """A UUID in lower case, as 32 hex digits (which is how we write them) or with its hyphens."""
+    """An id as addresses spell it."""
 
-    regex = "[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
+    regex = ID_PATTERN
 
     def to_python(self, value: str) -> UUID:
         """The id."""

@@ -8,12 +8,11 @@ from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 
 from matches.api.problems import Problem
-from matches.services import accounts
+from matches.services import accounts, wire
 from matches.services.accounts import Identity
 from matches.services.errors import ServiceError
 
-SCHEME = "Bearer "
-_CHALLENGE = {"WWW-Authenticate": "Bearer"}
+_CHALLENGE = {"WWW-Authenticate": wire.SCHEME}
 
 
 class Caller(Identity, frozen=True):
@@ -27,12 +26,10 @@ class Caller(Identity, frozen=True):
 
 def bearer(request: HttpRequest) -> str | None:
     """The token that the request carries, None where it carries none; `Problem` bad_token."""
-    header = request.META.get("HTTP_AUTHORIZATION", "")
-    if not header:
-        return None
-    if not header.startswith(SCHEME):
-        raise Problem("bad_token", headers=_CHALLENGE)
-    return str(header[len(SCHEME) :])
+    try:
+        return wire.token_of(request.META.get("HTTP_AUTHORIZATION", ""))
+    except ServiceError:
+        raise Problem("bad_token", headers=_CHALLENGE) from None
 
 
 def caller_of(request: HttpRequest) -> Caller:
@@ -64,4 +61,4 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Any) -> str:  # noqa: ARG002 - DRF's signature
         """What a client without a token is told to bring."""
-        return SCHEME.strip()
+        return wire.SCHEME

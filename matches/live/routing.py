@@ -9,9 +9,9 @@ from channels.routing import URLRouter
 from django.urls import path, re_path
 
 from matches.live.streams import Health, MatchStream, Nothing
+from matches.services.wire import ID_PATTERN
 
 PREFIX = "live/v1"
-_ID = "[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
 
 
 def _routed(consumer: type[AsyncConsumer]) -> Any:
@@ -22,7 +22,7 @@ def _routed(consumer: type[AsyncConsumer]) -> Any:
 application = URLRouter(
     [
         path(f"{PREFIX}/health", _routed(Health)),
-        re_path(rf"^{PREFIX}/matches/(?P<match_id>{_ID})/events$", _routed(MatchStream)),
+        re_path(rf"^{PREFIX}/matches/(?P<match_id>{ID_PATTERN})/events$", _routed(MatchStream)),
         re_path(r"", _routed(Nothing)),
     ]
 )

@@ -22,7 +22,7 @@ from channels.generic.http import AsyncHttpConsumer
 from django.conf import settings
 
 from matches.domain.visibility import Line
-from matches.services import accounts, matches, notices
+from matches.services import accounts, matches, notices, wire
 from matches.services.errors import CODES, ServiceError
 from matches.services.viewers import viewer_of
 
@@ -184,10 +184,11 @@ async def _events(match_id: UUID, player: str, after: int) -> matches.Events:
 
 
 def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    for name, value in headers:
-        if name.lower() == b"authorization" and value.startswith(b"Bearer "):
-            return value.removeprefix(b"Bearer ").decode("latin-1")
-    raise ServiceError("bad_token")
+    given = [value for name, value in headers if name.lower() == b"authorization"]
+    token = wire.token_of(given[0].decode("latin-1")) if given else None
+    if token is None:
+        raise ServiceError("bad_token")
+    return token
 
 
 def _is_good(token: str) -> bool:
