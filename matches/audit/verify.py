@@ -113,13 +113,10 @@ def _repeated(rows: Sequence[Row]) -> Iterator[Fault]:
 
 
 def _chain(match_id: UUID, rows: Sequence[Row]) -> Iterator[Fault]:
-    prev = hashing.GENESIS
-    for place, row in enumerate(rows, 1):
-        if hashing.link(prev, match_id, row) != row.hash:
-            text = "its hash does not follow from it and from the hash before it"
-            yield Fault("chain", "hash_mismatch", place, text)
-            return
-        prev = row.hash
+    place = hashing.first_break(hashing.GENESIS, match_id, rows)
+    if place is not None:
+        text = "its hash does not follow from it and from the hash before it"
+        yield Fault("chain", "hash_mismatch", place, text)
 
 
 def _decoded(rows: Sequence[Row], faults: list[Fault]) -> list[Stamped]:

@@ -68,9 +68,9 @@ def chain(prev: bytes, match_id: UUID, rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 def first_break(prev: bytes, match_id: UUID, rows: Iterable[Row]) -> int | None:
-    """The seq of the first row whose hash does not follow, None if the chain holds."""
-    for row in rows:
+    """The place, from 1, of the first row whose hash does not follow; None if the chain holds."""
+    for place, row in enumerate(rows, 1):
         if link(prev, match_id, row) != row.hash:
-            return row.seq
+            return place
         prev = row.hash
     return None
