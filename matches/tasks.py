@@ -11,7 +11,7 @@ from celery import shared_task
 from django.db import OperationalError
 
 from matches.eventstore.pool import Unavailable
-from matches.services import idempotency
+from matches.services import housekeeping
 from matches.services import sweep as sweeps
 from matches.services.errors import ServiceError
 
@@ -44,11 +44,11 @@ def settle_match(match_id: str) -> int:
         return 0
 
 
-@shared_task(name="matches.forget_answers", acks_late=True, ignore_result=True)
-def forget_answers() -> int:
-    """Delete the answers of writes whose tokens have expired. Beat sends it every hour."""
+@shared_task(name="matches.forget_expired", acks_late=True, ignore_result=True)
+def forget_expired() -> int:
+    """Delete expired tokens, and the answers of writes as old. Beat sends it every hour."""
     try:
-        return idempotency.forget_expired()
+        return housekeeping.forget_expired()
     except OperationalError:
         # The next one will find everything that this one would have.
         return 0

@@ -14,9 +14,7 @@ from collections.abc import Callable
 
 import msgspec
 from django.db import IntegrityError, transaction
-from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
-from knox.settings import knox_settings
 
 from matches.eventstore import sealing
 from matches.eventstore.sealing import SealBroken
@@ -24,9 +22,6 @@ from matches.models import WriteKey
 from matches.services.errors import ServiceError, unavailable
 
 LOG = logging.getLogger("xqmj.services")
-
-BATCH = 1_000
-"""So many answers are deleted at a time, well within what a statement may take."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -99,19 +94,8 @@ def _answered(scope: str, key: str, fingerprint: int) -> Answer | None:
     return Answer(row.status, body, replayed=True)
 
 
-def forget_expired() -> int:
-    """Delete the answers that are as old as a token can be; returns how many those were."""
-    lifetime = knox_settings.TOKEN_TTL
-    if lifetime is None:
-        return 0
-    expired, forgotten = WriteKey.objects.filter(created_at__lt=Now() - lifetime), 0
-    while batch := list(expired.order_by("created_at").values_list("pk", flat=True)[:BATCH]):
-        forgotten += WriteKey.objects.filter(pk__in=batch).delete()[0]
-    return forgotten
-
-
 def _aad(scope: str, key: str) -> bytes:
     return f"{scope}\n{key}".encode()
 
 
-__all__ = ["Answer", "forget_expired", "once", "scope_of"]
+__all__ = ["Answer", "once", "scope_of"]

@@ -255,8 +255,8 @@ def broker_options(url: str) -> dict[str, Any]:
 
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "matches.sweep", "schedule": 1.0, "options": {"expires": 1}},
-    "forget-answers": {
-        "task": "matches.forget_answers",
+    "forget-expired": {
+        "task": "matches.forget_expired",
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },

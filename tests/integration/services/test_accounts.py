@@ -17,7 +17,7 @@ from knox.models import AuthToken
 from matches import tasks
 from matches.eventstore import pool
 from matches.models import Player, WriteKey
-from matches.services import accounts, idempotency, tokens
+from matches.services import accounts, housekeeping, idempotency, tokens
 from matches.services.accounts import Session
 from matches.services.errors import ServiceError
 from tests.support.seated import at_once
@@ -369,7 +369,7 @@ class TestWriteAnsweredOnce:
         assert refusal(lambda: self.once(called, lambda: (200, b"two"))).code == "answer_expired"
 
     def test_is_forgotten_when_its_token_has_expired(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(idempotency, "BATCH", 2)
+        monkeypatch.setattr(housekeeping, "BATCH", 2)
         keys = [uuid4().hex for _ in range(6)]
         for key in keys:
             self.once(key, lambda: (200, b"one"))
@@ -377,17 +377,17 @@ class TestWriteAnsweredOnce:
         rows.filter(key__in=keys[:5]).update(created_at=Now() - timedelta(days=14, seconds=1))
         rows.filter(key=keys[5]).update(created_at=Now() - timedelta(days=13, hours=23))
 
-        forgotten = tasks.forget_answers()
+        forgotten = tasks.forget_expired()
 
         assert forgotten >= 5
         assert [row.key for row in rows] == [keys[5]]
         assert self.once(keys[0], lambda: (200, b"two")).body == b"two"
-        assert tasks.forget_answers() == 0
+        assert tasks.forget_expired() == 0
 
     def test_is_looked_through_every_hour(self) -> None:
-        entry = settings_of_django.CELERY_BEAT_SCHEDULE["forget-answers"]
+        entry = settings_of_django.CELERY_BEAT_SCHEDULE["forget-expired"]
 
-        assert (entry["task"], entry["schedule"]) == (tasks.forget_answers.name, 3600.0)
+        assert (entry["task"], entry["schedule"]) == (tasks.forget_expired.name, 3600.0)
 
     def test_belongs_to_whoever_asked(self) -> None:
         one = idempotency.scope_of(player=None, address="192.0.2.1")
