@@ -127,6 +127,13 @@ class Caller:
         self.token, self.id = answer["token"], answer["player"]["id"]
         return self
 
+    def register(self) -> Caller:
+        """Become somebody with a name, who may be rated."""
+        body = {"username": f"f{secrets.token_hex(8)}", "password": secrets.token_hex(12)}
+        answer = self.post("auth/register", body).answer
+        self.token, self.id = answer["token"], answer["player"]["id"]
+        return self
+
     def get(self, path: str) -> Any:
         """What stands there."""
         status, answer = self._persist("GET", f"/api/v1/{path}", None, {}, None)
@@ -208,11 +215,15 @@ class Table:
         self.match_id = ""
         self.resigns = 0.01
         """How likely a player gives up when it could move."""
+        self.rated = False
 
     def enter(self) -> None:
-        """Two guests."""
+        """Two guests, or two with names where matches are to be rated."""
         for player in self.players:
-            player.enter()
+            if self.rated:
+                player.register()
+            else:
+                player.enter()
 
     def close(self) -> None:
         """Close the connections."""
@@ -235,7 +246,7 @@ class Table:
 
     def pair(self) -> str:
         """Sit down at a new match."""
-        body = {"ruleset": "xqmj-32-2p", "control": self.control}
+        body = {"ruleset": "xqmj-32-2p", "control": self.control, "rated": self.rated}
         self.match_id = self.players[0].post("matches", body).match_id
         self.send(self.players[1], "join")
         return self.match_id

@@ -19,6 +19,9 @@ SHORT = "XQMJ_TEST_SHORT"
 BASE_MS, READY_MS = 3_000, 2_000
 CUE = "XQMJ_TEST_CUE"
 """A file: a process that has committed the end of a match and finds it removes it, and dies."""
+STALL = "XQMJ_TEST_STALL"
+"""A file: a process that rates, and so holds the lock, and finds it adds its id to the name, and
+stops as it stands."""
 STACKS = "XQMJ_TEST_STACKS"
 """A folder: at SIGUSR2 a process writes what its threads do into a file named by its id."""
 
@@ -49,6 +52,22 @@ def _die_on_cue() -> None:
     notices.committed = perhaps
 
 
+def _stall_on_cue(**_signal: Any) -> None:
+    """Let a process of the worker's pool stop in the middle of the transaction that rates."""
+    from ratings import services
+
+    rating: Any = services
+    stall, apply = os.environ.get(STALL), rating._apply
+
+    def perhaps(*args: Any) -> Any:
+        if stall and Path(stall).exists():
+            Path(stall).rename(f"{stall}.{os.getpid()}")
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return apply(*args)
+
+    rating._apply = perhaps
+
+
 def __getattr__(name: str) -> Any:
     if name == "application":
         from xqmj_site.wsgi import application
@@ -56,9 +75,13 @@ def __getattr__(name: str) -> Any:
         _die_on_cue()
         return application
     if name == "app":
+        from celery.signals import worker_process_init
+
         from xqmj_site.celery import app
 
         _die_on_cue()
+        # Before a pool has its processes, Django has no models.
+        worker_process_init.connect(_stall_on_cue, weak=False)
         return app
     raise AttributeError(name)
 

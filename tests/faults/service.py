@@ -93,12 +93,13 @@ class Service:
         """Have the runner start PostgreSQL, now and whenever it dies."""
         self._runner.add_foundation(Server("postgres", self.servers.postgres), wait_s=START_S)
 
-    def keep(self, role: str, *, name: str = "", instead: str = "") -> None:
+    def keep(self, role: str, *, name: str = "", instead: str = "", **more: str) -> None:
         """Have the runner keep a role; `instead` is the application that takes the place of ours.
 
         That is a module with `application` (web), or with `app` (worker, beat).
+        `more` are variables of this process alone.
         """
-        environment = self.environment(role)
+        environment = {**self.environment(role), **more}
         command = roles.ROLES[role]({**os.environ, **environment})
         if instead and role == "web":
             command[-1] = f"{instead}:application"
