@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http.response import HttpResponseBase, ResponseHeaders
 from django.urls import resolve
 from structlog.contextvars import bound_contextvars
 
@@ -49,14 +49,22 @@ class ApiGate:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """The answer of a view or a refusal, with the headers that every answer has."""
+        """The answer, whether it is the API's or a page's."""
         if not request.path_info.startswith(ROOT):
             return self._get_response(request)
-        request_id = secrets.token_hex(8)
-        with bound_contextvars(request_id=request_id):
-            response = _finished(request, _answered(request))
-        response.headers["X-Request-Id"] = request_id
+        response, headers = answered(request)
+        response.headers = ResponseHeaders(headers)
+        if request.method == "HEAD" and isinstance(response, HttpResponse):
+            response.content = b""
         return response
+
+
+def answered(request: HttpRequest) -> tuple[HttpResponseBase, dict[str, str]]:
+    """The answer of a view or a refusal, and the headers that it is sent with; never raises."""
+    request_id = secrets.token_hex(8)
+    with bound_contextvars(request_id=request_id):
+        response = _answered(request)
+    return response, _headers(request, response) | {"X-Request-Id": request_id}
 
 
 def _answered(request: HttpRequest) -> HttpResponseBase:
@@ -78,19 +86,15 @@ def _viewed(request: HttpRequest) -> HttpResponseBase:
     return response  # type: ignore[no-any-return]
 
 
-def _finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    headers = response.headers
-    for name, value in _HEADERS.items():
-        headers.setdefault(name, value)
+def _headers(request: HttpRequest, response: HttpResponseBase) -> dict[str, str]:
+    headers = _HEADERS | dict(response.items())
     if settings.SECURE_HSTS_SECONDS and request.is_secure():
         headers["Strict-Transport-Security"] = _hsts()
     if response.status_code in _BODILESS:
         headers.pop("Content-Type", None)
     elif isinstance(response, HttpResponse):
         headers["Content-Length"] = str(len(response.content))
-        if request.method == "HEAD":
-            response.content = b""
-    return response
+    return headers
 
 
 def _hsts() -> str:

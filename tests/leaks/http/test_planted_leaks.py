@@ -101,14 +101,13 @@ class TestPlanted:
         assert found()
 
     def test_count_of_events_in_a_header_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        finished = gate._finished
+        headers = gate._headers
 
-        def timed(request: Any, response: Any) -> Any:
-            answer = finished(request, response)
-            answer["Server-Timing"] = f"fold;desc={worlds._acting[0].match.version}"
-            return answer
+        def timed(request: Any, response: Any) -> dict[str, str]:
+            version = worlds._acting[0].match.version
+            return headers(request, response) | {"Server-Timing": f"fold;desc={version}"}
 
-        monkeypatch.setattr(gate, "_finished", timed)
+        monkeypatch.setattr(gate, "_headers", timed)
 
         assert "Server-Timing" in found().left
 
