@@ -137,10 +137,10 @@ def _commanded(
     ruleset = match.setup.rules.key
     command = Command(stamped.at_ms, *_command(match, seq, stamped))
     try:
-        expected = matches.decide(match, command)
+        expected = matches.decide(match, command).events
     except Unsettled as unsettled:
         due_ms = unsettled.due.at_ms
-        first = matches.settle(match, now_ms=due_ms, deadline_ms=due_ms)[0]
+        first = matches.settle(match, now_ms=due_ms, deadline_ms=due_ms).events[0]
         raise owed(ruleset=ruleset, seq=seq, expected=first, found=stamped) from None
     except Rejected as refused:
         text = f"{stamped.event.KIND} of seat {stamped.actor} is refused: {refused.code}"
@@ -184,7 +184,7 @@ def _settled(
         raise wrong("table", "nothing_owed", seq, text)
     if due.deadline:
         _check_downtime(match, seq, [gap for gap in gaps or () if gap.from_ms < due.at_ms])
-    return matches.settle(match, now_ms=due.at_ms, deadline_ms=due.at_ms)
+    return matches.settle(match, now_ms=due.at_ms, deadline_ms=due.at_ms).events
 
 
 def _credited(
@@ -201,7 +201,7 @@ def _credited(
     if gap.from_ms < match.credited_ms or gap.until_ms <= gap.from_ms:
         raise wrong("clocks", "wrong_credit", seq, "the downtime was credited before, or is none")
     now_ms = max(gap.until_ms, match.at_ms)
-    expected = matches.settle(match, now_ms=now_ms, deadline_ms=gap.from_ms, gaps=(gap,))
+    _, expected = matches.settle(match, now_ms=now_ms, deadline_ms=gap.from_ms, gaps=(gap,))
     if not expected:
         raise wrong("clocks", "wrong_credit", seq, "no clock and no deadline ran in the downtime")
     if not isinstance(expected[0].event, ClockCredited):

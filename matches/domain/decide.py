@@ -13,7 +13,7 @@ from matches.domain.commands import Act, Command, Join, Leave, Ready, Resign
 from matches.domain.events import MatchCreated, SeatReady, SeatTaken, Stamped
 from matches.domain.evolve import evolve, fold
 from matches.domain.settle import due_at, end, settle, stamp
-from matches.domain.state import Match, seat_of
+from matches.domain.state import Match, Moved, seat_of
 from matches.games.protocol import Rejected, Seat
 from matches.games.registry import rules_for
 
@@ -72,7 +72,7 @@ def create(
     )
 
 
-def decide(match: Match, command: Command) -> tuple[Stamped, ...]:
+def decide(match: Match, command: Command) -> Moved:
     """The events that the command causes, what the table owes at once included.
 
     The caller has settled the match up to `command.at_ms`: `Unsettled` where
@@ -85,8 +85,8 @@ def decide(match: Match, command: Command) -> tuple[Stamped, ...]:
     if due is not None and due.at_ms <= at_ms:
         raise Unsettled(due)
     decided = _DECIDERS[type(command.body)](match, command, at_ms)
-    after = fold(match, decided)
-    return (*decided, *settle(after, now_ms=at_ms, deadline_ms=0))
+    after, settled = settle(fold(match, decided), now_ms=at_ms, deadline_ms=0)
+    return Moved(after, (*decided, *settled))
 
 
 def _join(match: Match, command: Command, at_ms: int) -> tuple[Stamped, ...]:
@@ -140,8 +140,9 @@ def _act(match: Match, command: Command, at_ms: int) -> tuple[Stamped, ...]:
         raise Rejected("match_not_started")
     decided: list[Stamped] = []
     for event in match.setup.rules.decide(match.hand, seat, body.action):
+        if decided:
+            match = evolve(match, decided[-1])
         decided.append(stamp(match, event, at_ms=at_ms, actor=seat))
-        match = evolve(match, decided[-1])
     return tuple(decided)
 
 

@@ -15,7 +15,7 @@ from matches.domain.events import (
     Stamped,
 )
 from matches.domain.evolve import evolve
-from matches.domain.state import Match
+from matches.domain.state import Match, Moved
 from matches.games.protocol import CorruptHistory, HandEvent, Seat
 
 
@@ -36,7 +36,7 @@ def due_at(match: Match) -> Due | None:
 
 def settle(
     match: Match, *, now_ms: int, deadline_ms: int, gaps: tuple[Gap, ...] = ()
-) -> tuple[Stamped, ...]:
+) -> Moved:
     """Everything the table owes by now, each event at the instant it was due.
 
     Scheduled acts are settled up to `now_ms`, deadlines up to `deadline_ms`
@@ -55,8 +55,8 @@ def settle(
         if credit is not None:
             settled.append(credit)
             match = evolve(match, credit)
-    _run(match, settled, now_ms=now_ms, deadline_ms=deadline_ms)
-    return tuple(settled)
+    match = _run(match, settled, now_ms=now_ms, deadline_ms=deadline_ms)
+    return Moved(match, tuple(settled))
 
 
 def end(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from matches.domain.clock import Control
-from matches.domain.events import MatchCreated, MatchEnded
+from matches.domain.events import MatchCreated, MatchEnded, Stamped
 from matches.games.protocol import HandOutcome, Rejected, Rules, Seat
 
 Phase = Literal["open", "readying", "playing", "intermission", "ended"]
@@ -52,6 +52,13 @@ class Match(msgspec.Struct, frozen=True, gc=False):
     outcomes: tuple[HandOutcome, ...]
     credited_ms: int
     ended: MatchEnded | None
+
+
+class Moved(NamedTuple):
+    """A match after more events, and these events."""
+
+    match: Match
+    events: tuple[Stamped, ...]
 
 
 def seat_of(match: Match, player: str) -> Seat:

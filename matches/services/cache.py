@@ -36,20 +36,31 @@ class Done(msgspec.Struct, frozen=True):
 class _Feed:
     """What one viewer has seen. `seen[v]` is how many lines there are at version v."""
 
-    __slots__ = ("lines", "match", "seen")
+    __slots__ = ("lines", "seen", "viewer")
 
-    def __init__(self, first: Match) -> None:
-        self.match = first
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
         self.lines: list[Line] = []
         self.seen = [0]
 
+    def show(self, after: Match, event: Stamped) -> None:
+        """Add an event, given the match after it."""
+        shown = line(after, event, self.viewer, seq=len(self.lines) + 1)
+        if shown is not None:
+            self.lines.append(shown)
+        self.seen.append(len(self.lines))
+
 
 class History:
-    """Every event of one match that this process has read, and the feeds made of them."""
+    """Every event of one match that this process has read, and the feeds made of them.
+
+    All feeds stand at one version, so that one fold serves them all.
+    """
 
     def __init__(self, first: Match, created: Stamped) -> None:
         self._lock = threading.Lock()
         self._first = first
+        self._shown = first
         self._events = [created]
         self._commands: dict[UUID, Done] = {}
         self._feeds: dict[Viewer, _Feed] = {}
@@ -72,11 +83,15 @@ class History:
         with self._lock:
             return tuple(self._events[:version])
 
-    def between(self, viewer: Viewer, first_version: int, last_version: int) -> tuple[Line, ...]:
-        """The viewer's lines of the events from one version to another, both included."""
+    def between(self, viewer: Viewer, first: int, last: int) -> tuple[int, tuple[Line, ...]]:
+        """The viewer's lines of the events from version `first` to `last`, both included.
+
+        With them the number of its last line at `last`.
+        """
         with self._lock:
-            feed = self._fed(viewer, last_version)
-            return tuple(feed.lines[feed.seen[first_version - 1] : feed.seen[last_version]])
+            feed = self._fed(viewer, last)
+            seq = feed.seen[last]
+            return seq, tuple(feed.lines[feed.seen[first - 1] : seq])
 
     def after(self, viewer: Viewer, version: int, seq: int) -> tuple[Line, ...]:
         """The viewer's lines after its line `seq`, as far as `version`."""
@@ -90,17 +105,23 @@ class History:
             return self._fed(viewer, version).seen[version]
 
     def _fed(self, viewer: Viewer, version: int) -> _Feed:
-        feed = self._feeds.get(viewer)
-        if feed is None:
-            feed = self._feeds[viewer] = _Feed(self._first)
-        for at in range(len(feed.seen) - 1, version):
-            event = self._events[at]
-            if at > 0:
-                feed.match = domain.evolve(feed.match, event)
-            shown = line(feed.match, event, viewer, seq=len(feed.lines) + 1)
-            if shown is not None:
-                feed.lines.append(shown)
-            feed.seen.append(len(feed.lines))
+        if self._shown.version < version:
+            for event in self._events[self._shown.version : version]:
+                self._shown = domain.evolve(self._shown, event)
+                for feed in self._feeds.values():
+                    feed.show(self._shown, event)
+        found = self._feeds.get(viewer)
+        if found is None:
+            found = self._feeds[viewer] = self._begun(viewer)
+        return found
+
+    def _begun(self, viewer: Viewer) -> _Feed:
+        """A new feed, which is as far as the others."""
+        feed, after = _Feed(viewer), self._first
+        feed.show(after, self._events[0])
+        for event in self._events[1 : self._shown.version]:
+            after = domain.evolve(after, event)
+            feed.show(after, event)
         return feed
 
 
@@ -169,7 +190,7 @@ class Cache:
                 if entry is not None:
                     shelf.entries.move_to_end(match_id)
                     break
-        metrics.CACHE.labels("miss" if entry is None else "hit").inc()
+        metrics.count(metrics.CACHE, "miss" if entry is None else "hit")
         return entry
 
     def put(self, entry: Entry) -> None:
@@ -191,4 +212,4 @@ class Cache:
         with self._lock:
             self._live.entries.pop(match_id, None)
             self._ended.entries.pop(match_id, None)
-        metrics.CACHE.labels("dropped").inc()
+        metrics.count(metrics.CACHE, "dropped")

@@ -146,9 +146,9 @@ class Engine:
         try:
             executed = self._try(match_id, lambda: self._execute(run, asked))
         except ServiceError as error:
-            metrics.COMMANDS.labels(error.code).inc()
+            metrics.count(metrics.COMMANDS, error.code)
             raise
-        metrics.COMMANDS.labels("replayed" if executed.replayed else "ok").inc()
+        metrics.count(metrics.COMMANDS, "replayed" if executed.replayed else "ok")
         return executed
 
     def observe(self, match_id: UUID) -> Entry:
@@ -210,7 +210,7 @@ class Engine:
         try:
             steps.check_open(match)
             steps.check_seen(found.entry, owed, viewer, asked.expected_seq)
-            decided = domain.decide(match, Command(at_ms, asked.player, asked.body))
+            after, decided = domain.decide(match, Command(at_ms, asked.player, asked.body))
         except domain.Unsettled as blocked:
             self._await(blocked.due, found.entry.now_ms)
         except (Rejected, ServiceError) as refusal:
@@ -218,7 +218,6 @@ class Engine:
             if owed:
                 self._append(found.entry, match, owed, by="command")
             raise refusal if isinstance(refusal, ServiceError) else refused(refusal) from None
-        after = domain.fold(match, decided)
         entry = self._append(
             found.entry, after, (*owed, *decided), by="command", owed=len(owed), key=asked.key
         )
@@ -228,8 +227,7 @@ class Engine:
         found = self._load(run.match_id)
         match, now_ms = found.entry.match, found.entry.now_ms
         limit_ms = min(now_ms - GRACE_MS, found.alive_ms)
-        owed = domain.settle(match, now_ms=now_ms, deadline_ms=limit_ms, gaps=found.gaps)
-        match = domain.fold(match, owed)
+        match, owed = domain.settle(match, now_ms=now_ms, deadline_ms=limit_ms, gaps=found.gaps)
         self._beat_if_needed(run, found, domain.due_at(match), now_ms - GRACE_MS)
         if not owed:
             return Settled(found.entry, ())
@@ -335,11 +333,11 @@ class Engine:
             summary=steps.summary_of(after),
         )
         if appended.outcome != "ok":
-            metrics.RETRIES.labels(appended.outcome).inc()
+            metrics.count(metrics.RETRIES, appended.outcome)
             raise _Again
         entry.history.grow(entry.version, events, steps.commands(rows))
         entry = Entry(entry.match_id, after, rows[-1].hash, entry.now_ms, entry.history)
-        metrics.SETTLED.labels(by).inc(owed)
+        metrics.count(metrics.SETTLED, by, number=owed)
         self._remember(entry, due)
         return entry
 

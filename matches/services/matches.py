@@ -123,8 +123,7 @@ def result(executed: Executed, player: str) -> Result:
     entry = executed.entry
     viewer = viewer_of(entry.match, player)
     last = executed.first_version + executed.effects - 1
-    lines = entry.history.between(viewer, executed.first_version, last)
-    return Result(entry.history.seq(viewer, last), lines)
+    return Result(*entry.history.between(viewer, executed.first_version, last))
 
 
 def events(*, match_id: UUID, player: str | None, after: int = 0, wait_s: float = 0) -> Events:

@@ -33,7 +33,7 @@ LOG = logging.getLogger("xqmj.services")
 CHANNEL = "xqmj:matches"
 TIMEOUT_S = 0.5
 """Valkey is near; one that takes longer is treated as away."""
-NUDGES_PER_S = 20
+NUDGES_PER_S = 2
 """A task costs its sender and its worker more than a move does, and the sweep needs none."""
 RATED_EXPIRES_S = 5.0
 """By then beat has sent the same."""

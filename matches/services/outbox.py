@@ -15,7 +15,7 @@ LOG = logging.getLogger("xqmj.services")
 
 STALE_S = 2.0
 """After this long a notice is of no use: who waited has looked for himself."""
-LINGER_S = 0.01
+LINGER_S = 0.02
 """Whoever waits elsewhere is told this much later; whoever waits here is told at once."""
 MOST_AT_ONCE = 500
 REST_S = 0.2
@@ -105,4 +105,4 @@ class Outbox(Generic[T]):
 
     def _count(self, result: str, number: int) -> None:
         if number:
-            metrics.OUTBOX.labels(self._name, result).inc(number)
+            metrics.count(metrics.OUTBOX, self._name, result, number=number)

@@ -10,7 +10,7 @@ import msgspec
 from matches.domain import match as domain
 from matches.domain.clock import GRACE_MS, Gap
 from matches.domain.events import MatchCreated, SeatTaken, Stamped
-from matches.domain.state import Match
+from matches.domain.state import Match, Moved
 from matches.domain.visibility import line
 from matches.eventstore import codec, sealing
 from matches.eventstore.rows import ABORTED, FINISHED, LIVE, Loaded, Row, Summary
@@ -56,7 +56,7 @@ def _entry(match_id: UUID, match: Match, history: History, loaded: Loaded) -> En
     return Entry(match_id, match, loaded.head.head_hash, loaded.now_ms, history)
 
 
-def owed_before(found: Found, viewer: Viewer, at_ms: int) -> tuple[Match, tuple[Stamped, ...]]:
+def owed_before(found: Found, viewer: Viewer, at_ms: int) -> Moved:
     """What the table owes before a command received at `at_ms`, and the match after it.
 
     Only the deadline that runs against the sender alone is judged to the
@@ -66,15 +66,14 @@ def owed_before(found: Found, viewer: Viewer, at_ms: int) -> tuple[Match, tuple[
     """
     limit_ms = min(at_ms, found.entry.now_ms - GRACE_MS, found.alive_ms)
     match = found.entry.match
-    owed = domain.settle(match, now_ms=at_ms, deadline_ms=limit_ms, gaps=found.gaps)
-    match = domain.fold(match, owed)
+    match, owed = domain.settle(match, now_ms=at_ms, deadline_ms=limit_ms, gaps=found.gaps)
     due = domain.due_at(match)
     own = isinstance(viewer, SeatViewer) and due is not None and due.seat == viewer.seat
     if due is not None and due.deadline and own:
         limit_ms = min(at_ms, found.alive_ms)
-        more = domain.settle(match, now_ms=at_ms, deadline_ms=limit_ms, gaps=found.gaps)
-        match, owed = domain.fold(match, more), (*owed, *more)
-    return match, owed
+        match, more = domain.settle(match, now_ms=at_ms, deadline_ms=limit_ms, gaps=found.gaps)
+        owed = (*owed, *more)
+    return Moved(match, owed)
 
 
 def check_open(match: Match) -> None:

@@ -131,7 +131,7 @@ class Sweeper:
         try:
             settled = self.settle_one(match_id)
         except ServiceError as error:
-            metrics.SWEEP_FAILURES.labels(error.code).inc()
+            metrics.count(metrics.SWEEP_FAILURES, error.code)
             if isinstance(error.__cause__, Unavailable):
                 # It is the log that is away: the rest would only wait for it, one by one.
                 self._away.set()
@@ -141,7 +141,7 @@ class Sweeper:
         except Exception:
             # One match that this code cannot handle must not keep the others waiting.
             LOG.exception("a match could not be settled", extra={"match_id": str(match_id)})
-            metrics.SWEEP_FAILURES.labels("internal_error").inc()
+            metrics.count(metrics.SWEEP_FAILURES, "internal_error")
             self._backoff.rest(match_id)
             return None
         due = domain.due_at(settled.entry.match)

@@ -92,7 +92,7 @@ class Recorder:
     def send(self, player: str, body: Body) -> None:
         """Let a player command something now."""
         self._settle(self.now_ms)
-        decided = matches.decide(self.match, Command(self.now_ms, player, body))
+        _, decided = matches.decide(self.match, Command(self.now_ms, player, body))
         self._write(decided, self._key())
 
     def start(self) -> None:
@@ -173,7 +173,7 @@ class Recorder:
         return decoded
 
     def _settle(self, now_ms: int) -> None:
-        settled = matches.settle(
+        _, settled = matches.settle(
             self.match, now_ms=now_ms, deadline_ms=now_ms, gaps=tuple(self.gaps)
         )
         self._write(settled, None)

@@ -83,11 +83,11 @@ def _expected(match: Match, found: Stamped, gaps: Sequence[Gap]) -> tuple[Stampe
         return expected
     command = Command(found.at_ms, *_command(match, found))
     over = tuple(gap for gap in gaps if gap.until_ms <= found.at_ms)
-    owed = matches.settle(match, now_ms=found.at_ms, deadline_ms=found.at_ms, gaps=over)
+    _, owed = matches.settle(match, now_ms=found.at_ms, deadline_ms=found.at_ms, gaps=over)
     if owed:
         raise Untrue(version, f"{owed[0]} was owed before it")
     try:
-        return matches.decide(match, command)
+        return matches.decide(match, command).events
     except Rejected as refusal:
         raise Untrue(version, f"refused: {refusal.code}") from refusal
 
@@ -99,10 +99,11 @@ def _tables(match: Match, found: Stamped, gaps: Sequence[Gap]) -> tuple[Stamped,
         if gap not in gaps:
             raise Untrue(match.version + 1, "no such downtime")
         upto_ms = max(gap.until_ms, match.at_ms)
-        return matches.settle(match, now_ms=upto_ms, deadline_ms=gap.from_ms, gaps=(gap,))[:1]
+        _, owed = matches.settle(match, now_ms=upto_ms, deadline_ms=gap.from_ms, gaps=(gap,))
+        return owed[:1]
     upto_ms = found.at_ms
     begun = tuple(gap for gap in gaps if gap.from_ms < upto_ms)
-    owed = matches.settle(match, now_ms=upto_ms, deadline_ms=upto_ms, gaps=begun)
+    _, owed = matches.settle(match, now_ms=upto_ms, deadline_ms=upto_ms, gaps=begun)
     # What a gap that was still going on brought after this instant came later.
     return tuple(takewhile(lambda stamped: stamped.at_ms <= upto_ms, owed))
 

@@ -101,7 +101,7 @@ class Sitting:
     ) -> tuple[Stamped, ...]:
         """Let the table do what it owes by then; deadlines exactly, unless said otherwise."""
         deadline_ms = now_ms if deadline_ms is None else deadline_ms
-        settled = matches.settle(
+        _, settled = matches.settle(
             self.match, now_ms=now_ms, deadline_ms=deadline_ms, gaps=tuple(gaps)
         )
         return self._write(settled)
@@ -111,7 +111,7 @@ class Sitting:
     ) -> tuple[Stamped, ...]:
         """What a command causes by itself, after the table did what it owed before."""
         self.settle(at_ms, gaps=gaps)
-        decided = matches.decide(self.match, Command(at_ms, player, body))
+        _, decided = matches.decide(self.match, Command(at_ms, player, body))
         self._write(decided)
         self.effects[-len(decided)] = len(decided)
         return decided

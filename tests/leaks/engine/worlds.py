@@ -77,12 +77,13 @@ class World:
         if self.pass_at_ms is not None and self.pass_at_ms <= now_ms:
             at_ms, self.pass_at_ms = self.pass_at_ms, None
             self.send(at_ms, PLAYERS[self.match.hand.turn], Act(PASS))
-        self._follow(matches.settle(self.match, now_ms=now_ms, deadline_ms=now_ms, gaps=self.gaps))
+        _, settled = matches.settle(self.match, now_ms=now_ms, deadline_ms=now_ms, gaps=self.gaps)
+        self._follow(settled)
 
     def send(self, at_ms: int, player: str, body: Body) -> None:
         """Let a player command something that must be possible."""
         self.reach(at_ms)
-        self._follow(matches.decide(self.match, Command(at_ms, player, body)))
+        self._follow(matches.decide(self.match, Command(at_ms, player, body)).events)
 
     def legal(self, seat: Seat) -> tuple[Action, ...]:
         """What the seat may do in the hand."""
@@ -110,7 +111,7 @@ class World:
         viewer does not get to see in this run, so it may be a swapped one.
         """
         try:
-            decided = matches.decide(self.match, command)
+            _, decided = matches.decide(self.match, command)
         except Rejected as refused:
             return msgspec.json.encode((refused.code, refused.detail, str(refused)))
         after, seq = self.match, len(self.told[viewer])

@@ -65,7 +65,7 @@ class TestDecide:
 
         caused = matches.decide(sitting.match, Command(650, BEN, Act(PASS)))
 
-        assert caused == (Stamped(ClaimPassed(), 700, B),)
+        assert caused.events == (Stamped(ClaimPassed(), 700, B),)
 
     def test_settles_what_it_caused_itself(self, rig: Rig) -> None:
         rig.lay(DEALER_WINS)
@@ -75,7 +75,7 @@ class TestDecide:
 
         caused = matches.decide(sitting.match, Command(15, ANA, Ready()))
 
-        assert timeline(caused) == [("match.seat_ready", 20), ("match.hand_dealt", 20)]
+        assert timeline(caused.events) == [("match.seat_ready", 20), ("match.hand_dealt", 20)]
 
     def test_leaves_deadlines_of_its_own_instant_alone(self, rig: Rig) -> None:
         """A late pass at zero draws; the flag falls a millisecond later, and is the table's."""
@@ -133,7 +133,7 @@ def _settled(match: Match, now_ms: int, gaps: list[Gap]) -> tuple[Stamped, ...]:
     known = tuple(gap for gap in gaps if gap.until_ms <= now_ms)
     open_from = [gap.from_ms for gap in gaps if gap.from_ms < now_ms < gap.until_ms]
     deadline_ms = min([now_ms, *open_from])
-    return matches.settle(match, now_ms=now_ms, deadline_ms=deadline_ms, gaps=known)
+    return matches.settle(match, now_ms=now_ms, deadline_ms=deadline_ms, gaps=known).events
 
 
 SEEDS = st.integers(0, 5_000)
@@ -172,10 +172,10 @@ class TestAnyMatch:
     def test_owes_nothing_twice(self, seed: int, steps: int, later_ms: int) -> None:
         roving = _under_way(seed, steps)
         now_ms, gaps = roving.now_ms + later_ms, tuple(roving.gaps)
-        settled = matches.settle(roving.match, now_ms=now_ms, deadline_ms=now_ms, gaps=gaps)
-        after = matches.fold(roving.match, settled)
+        after, settled = matches.settle(roving.match, now_ms=now_ms, deadline_ms=now_ms, gaps=gaps)
 
-        assert matches.settle(after, now_ms=now_ms, deadline_ms=now_ms, gaps=gaps) == ()
+        assert after == matches.fold(roving.match, settled)
+        assert matches.settle(after, now_ms=now_ms, deadline_ms=now_ms, gaps=gaps) == (after, ())
 
     @settings(deadline=None, max_examples=50)
     @given(seed=SEEDS, steps=STEPS)
@@ -188,8 +188,8 @@ class TestAnyMatch:
 
         assert due.at_ms >= match.at_ms
         early_ms = due.at_ms - 1
-        assert matches.settle(match, now_ms=early_ms, deadline_ms=early_ms) == ()
-        settled = matches.settle(match, now_ms=due.at_ms, deadline_ms=due.at_ms)
+        assert matches.settle(match, now_ms=early_ms, deadline_ms=early_ms) == (match, ())
+        _, settled = matches.settle(match, now_ms=due.at_ms, deadline_ms=due.at_ms)
         assert settled[0].at_ms == due.at_ms
 
     @settings(deadline=None, max_examples=50)
