@@ -2,7 +2,9 @@
 
 The look-up goes by the event store's connections and the database clock, so
 that a move opens no connection of Django's, and an expired token is expired
-whatever this machine's clock says.
+whatever this machine's clock says. One look-up asks for all tokens that were
+used since they were last asked for: those at play cost a trip together, not
+each.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ import os
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from itertools import islice, takewhile
 
 from knox.crypto import hash_token
-from knox.settings import CONSTANTS
 
 from matches.eventstore import pool
 from matches.eventstore.pool import Unavailable
@@ -22,16 +25,30 @@ from matches.services.people import PlayerRef
 
 TRUSTED_S = 5.0
 """A revoked token may still be honoured this long by other processes."""
+STALE_S = 2.5
+"""A token looked up longer ago is asked for again with the next that has to be."""
+AT_ONCE = 200
 REMEMBERED = 20_000
 LONGEST = 128
 """Characters; ours have 64."""
 
 _LOOK_UP = """
-SELECT replace(p.public_id::text, '-', ''), p.kind, p.username
+SELECT t.digest, replace(p.public_id::text, '-', ''), p.kind, p.username
   FROM knox_authtoken t JOIN matches_player p ON p.id = t.user_id
- WHERE t.token_key = %s AND t.digest = %s
+ WHERE t.digest = ANY (%s::varchar[])
    AND p.is_active AND (t.expiry IS NULL OR t.expiry > clock_timestamp())
 """
+
+
+class _Seen:
+    """What a look-up found, until when it is trusted, and whether it was used since."""
+
+    __slots__ = ("player", "until_s", "used")
+
+    def __init__(self, player: PlayerRef, until_s: float) -> None:
+        self.player = player
+        self.until_s = until_s
+        self.used = False
 
 
 class _Memory:
@@ -39,21 +56,34 @@ class _Memory:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._seen: OrderedDict[str, tuple[float, PlayerRef]] = OrderedDict()
+        self._seen: OrderedDict[str, _Seen] = OrderedDict()
         self._revoked: OrderedDict[str, float] = OrderedDict()
 
     def get(self, digest: str) -> PlayerRef | None:
         with self._lock:
-            until_s, player = self._seen.get(digest, (0.0, None))
-        return player if until_s > time.monotonic() else None
+            seen = self._seen.get(digest)
+            if seen is None or seen.until_s <= time.monotonic():
+                return None
+            seen.used = True
+            return seen.player
 
-    def put(self, digest: str, player: PlayerRef, asked_s: float) -> None:
-        """Remember what was found at `asked_s`, unless the token was revoked here since."""
+    def stale(self) -> list[str]:
+        """Tokens in use that were looked up a while ago, the longest ago first."""
+        before_s = time.monotonic() + TRUSTED_S - STALE_S
         with self._lock:
-            if digest in self._revoked:
-                return
-            self._seen[digest] = (asked_s + TRUSTED_S, player)
-            self._seen.move_to_end(digest)
+            old = takewhile(lambda item: item[1].until_s < before_s, self._seen.items())
+            return list(islice((digest for digest, seen in old if seen.used), AT_ONCE))
+
+    def put(self, found: Mapping[str, PlayerRef], asked: Iterable[str], asked_s: float) -> None:
+        """Remember what was found of what was asked for at `asked_s`, and forget the rest."""
+        with self._lock:
+            for digest in asked:
+                player = found.get(digest)
+                if player is None or digest in self._revoked:
+                    self._seen.pop(digest, None)
+                else:
+                    self._seen[digest] = _Seen(player, asked_s + TRUSTED_S)
+                    self._seen.move_to_end(digest)
             while len(self._seen) > REMEMBERED:
                 self._seen.popitem(last=False)
 
@@ -89,17 +119,19 @@ def look_up(token: str) -> PlayerRef | None:
     player = _memory.get(digest)
     if player is not None:
         return player
+    asked = [digest, *(other for other in _memory.stale() if other != digest)]
     asked_s = time.monotonic()
     try:
-        rows = pool.run(_LOOK_UP, (token[: CONSTANTS.TOKEN_KEY_LENGTH], digest)).rows
+        rows = pool.run(_LOOK_UP, ("{" + ",".join(asked) + "}",)).rows
     except Unavailable as error:
         raise unavailable() from error
-    if not rows or _memory.is_revoked(digest):
-        return None
-    public_id, kind, username = rows[0]
-    player = PlayerRef(public_id, None if kind == "guest" else username, kind)
-    _memory.put(digest, player, asked_s)
-    return player
+    found = {row[0]: _player(*row[1:]) for row in rows}
+    _memory.put(found, asked, asked_s)
+    return None if _memory.is_revoked(digest) else found.get(digest)
+
+
+def _player(public_id: str, kind: str, username: str) -> PlayerRef:
+    return PlayerRef(public_id, None if kind == "guest" else username, kind)
 
 
 def revoked(digest: str) -> None:
