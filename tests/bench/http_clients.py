@@ -22,7 +22,7 @@ import django
 CONNECTIONS = 4
 """Of each client, used in turn: so both processes of a server get their share of them."""
 ACCOUNTS = 400
-"""Few enough that tokens are seen again soon, enough that nobody is throttled."""
+"""Enough that nobody is throttled."""
 SETTING_UP = 4
 RAW_MATCHES = 64
 
