@@ -1,15 +1,16 @@
 """What the database must be before a match may be kept in it.
 
 An acknowledged event must survive a crash, and nobody may change it afterwards.
-Both rest on settings that somebody else can turn off, so they are looked at
-when the server starts, in `manage.py check --database default`, and in the
-health check.
+Both rest on settings that somebody else can turn off, and a dump that was
+restored needs a migrate before it is served. So all this is looked at when the
+server starts, in `manage.py check --database default`, and in the health check.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import structlog
@@ -17,6 +18,7 @@ from django.conf import settings
 from django.core import checks
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.loader import MigrationLoader
 
 log = structlog.get_logger(__name__)
 
@@ -95,12 +97,52 @@ def rights_faults(connection: BaseDatabaseWrapper) -> list[Fault]:
     ]
 
 
+# An order that was given before is one of the cluster that the dump came from (docs/adr/0013).
+ORDER_SQL = """
+SELECT coalesce(
+           max(newest.ended_order) >= es.order_of(pg_snapshot_xmax(pg_current_snapshot())), false)
+  FROM (SELECT ended_order FROM es.match_head WHERE status = 2 AND rated
+         ORDER BY ended_order DESC, match_id DESC LIMIT 1) newest
+"""
+
+
+def migrate_faults(connection: BaseDatabaseWrapper) -> list[Fault]:
+    """Return what a migrate would put right: in a restored database, or before a release."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('django_migrations') IS NOT NULL")
+        applied: set[tuple[str, str]] = set()
+        if cursor.fetchone() == (True,):
+            cursor.execute("SELECT app, name FROM django_migrations")
+            applied = set(cursor.fetchall())
+        pending = sorted(_migrations() - applied)
+        if pending:
+            first = ".".join(pending[0])
+            message = f"{len(pending)} migrations are to come, {first} first: run migrate."
+            return [Fault("migrations_pending", message)]
+        cursor.execute(ORDER_SQL)
+        (is_behind,) = cursor.fetchone()
+    if is_behind:
+        message = "new matches would come before those of the restored dump: run migrate."
+        return [Fault("order_behind", message)]
+    return []
+
+
+@lru_cache(maxsize=1)
+def _migrations() -> frozenset[tuple[str, str]]:
+    """Every migration that this code has."""
+    return frozenset(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
+
+
 def faults(connection: BaseDatabaseWrapper) -> list[Fault]:
     """Return everything that makes this database unfit; an empty list when it is fit.
 
     Raises `OperationalError` when the database is away.
     """
-    return durability_faults(connection) + rights_faults(connection)
+    return [
+        *durability_faults(connection),
+        *rights_faults(connection),
+        *migrate_faults(connection),
+    ]
 
 
 @checks.register(checks.Tags.database)
@@ -114,7 +156,7 @@ def check_database(
         wrong = durability_faults(connection)
         # A migration runs as the owner, who may change the log: that is whose role it is for.
         if connection.settings_dict["USER"] != settings.XQMJ_OWNER_ROLE:
-            wrong += rights_faults(connection)
+            wrong += rights_faults(connection) + migrate_faults(connection)
         found += [checks.Error(fault.message, id=f"xqmj_site.{fault.code}") for fault in wrong]
     return found
 
