@@ -16,6 +16,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from knox.models import AuthToken
+from knox.settings import knox_settings
 
 from matches.models import Player
 from matches.services import names, tokens
@@ -152,6 +153,11 @@ def _can_be_hashed(password: str) -> bool:
 
 def _session(player: Player) -> Session:
     stored, token = AuthToken.objects.create(user=player)
+    if knox_settings.TOKEN_TTL is not None:
+        # knox goes by this machine's clock, and whoever looks the token up by the database's.
+        lasting = Now() + knox_settings.TOKEN_TTL
+        AuthToken.objects.filter(pk=stored.pk).update(expiry=lasting)
+        stored.refresh_from_db(fields=["expiry"])
     expiry: datetime | None = stored.expiry
     named = player.kind != Player.Kind.GUEST
     identity = Identity(player.public_id.hex, str(player.kind), player.username if named else None)
