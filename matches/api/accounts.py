@@ -20,10 +20,10 @@ from matches.api.keys import fingerprint, keyed_fingerprint
 from matches.api.problems import Problem
 from matches.api.requests import idempotency_key, known_address_of, no_query, strangers_key
 from matches.api.schema import operation
-from matches.api.throttling import name_of, throttle
 from matches.models import username_key
 from matches.services import accounts, idempotency, queries
 from matches.services.accounts import Session
+from matches.services.throttling import name_of, throttle
 
 
 class EntryView(ApiView):

@@ -47,12 +47,8 @@ _REQUEST = {
     "uri_too_long": Code(414, "The address is longer than 2,048 characters."),
     "unsupported_media_type": Code(415, "The body must be application/json in UTF-8."),
     "unsupported_encoding": Code(415, "The body must not be compressed."),
-    "too_many_requests": Code(429, "Too many requests; Retry-After says when to go on."),
     "header_too_large": Code(431, "A header is longer than 2,048 characters."),
     "internal_error": Code(500, "The server made a mistake. Nothing is known to have changed."),
-    "throttle_unavailable": Code(
-        503, "Log-in is closed while attempts cannot be counted; Retry-After says when to retry."
-    ),
 }
 """What can be wrong with any request, whatever it asks for."""
 

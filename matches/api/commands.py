@@ -23,10 +23,10 @@ from matches.api.identity import caller_of
 from matches.api.keys import command_key
 from matches.api.requests import check_accept, idempotency_key, no_query, read_body
 from matches.api.schema import act_shape, operation
-from matches.api.throttling import throttle
 from matches.domain import commands
 from matches.services import execute
 from matches.services import matches as services
+from matches.services.throttling import throttle
 
 _PATH = {"match_id": "The match."}
 _TABLE = ("unknown_match", "match_ended", "not_a_seat", "unreadable_match")

@@ -15,7 +15,7 @@ from rest_framework.throttling import BaseThrottle
 
 from matches.api.identity import Caller
 from matches.api.requests import address_of, check_accept
-from matches.api.throttling import throttle
+from matches.services.throttling import throttle
 
 SCOPES: dict[str, str] = {"GET": "read", "HEAD": "read", "POST": "write"}
 """The scopes of a view that names no others."""
@@ -58,7 +58,7 @@ class ScopeThrottle(BaseThrottle):
     """DRF's door to the throttle: by the view's `scopes`, for the account or else the address."""
 
     def allow_request(self, request: Any, view: Any) -> bool:
-        """Count the request; raises `Problem` too_many_requests or throttle_unavailable."""
+        """Count the request; raises `ServiceError` too_many_requests or throttle_unavailable."""
         scopes: dict[str, str] = getattr(view, "scopes", SCOPES)
         scope = scopes.get(request.method)
         if scope is not None:

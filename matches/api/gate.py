@@ -19,7 +19,7 @@ from structlog.contextvars import bound_contextvars
 
 from matches.api.faults import handle
 from matches.api.requests import address_of, check_line
-from matches.api.throttling import throttle
+from matches.services.throttling import throttle
 
 ROOT = "/api/"
 UNCOUNTED = ("/api/v1/health", "/api/v1/readiness")

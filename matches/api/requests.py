@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
-from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,6 +12,7 @@ from django.http.request import UnreadablePostError
 
 from matches.api import parsing
 from matches.api.problems import Problem
+from matches.services import wire
 
 T = TypeVar("T")
 
@@ -158,31 +157,11 @@ def strangers_key(request: HttpRequest) -> str:
 
 
 def address_of(request: HttpRequest) -> str:
-    """The client's address, an IPv6 one as its /64; "unknown" where it cannot be told.
-
-    Only as many entries of X-Forwarded-For count, from the right, as there are
-    proxies of ours in front (`XQMJ_NUM_PROXIES`): a client can write the rest.
-    """
+    """The client's address as `wire.address_of` tells it, "unknown" where it cannot be told."""
     return known_address_of(request) or "unknown"
 
 
 def known_address_of(request: HttpRequest) -> str | None:
     """The same, None where it cannot be told."""
-    address: str = request.META.get("REMOTE_ADDR", "")
-    proxies = settings.XQMJ_NUM_PROXIES
-    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
-    if proxies and forwarded:
-        hops = forwarded.split(",")
-        address = hops[-min(proxies, len(hops))].strip()
-    return _counted(address)
-
-
-@lru_cache(maxsize=4096)
-def _counted(address: str) -> str | None:
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return None
-    if parsed.version == 6:
-        return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))
-    return address
+    meta = request.META
+    return wire.address_of(meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""))

@@ -24,6 +24,7 @@ from django.conf import settings
 from matches.domain.visibility import Line
 from matches.services import accounts, matches, notices, wire
 from matches.services.errors import CODES, ServiceError
+from matches.services.throttling import throttle
 from matches.services.viewers import viewer_of
 
 KEEP_ALIVE_S = 15.0
@@ -33,6 +34,8 @@ LOOK_S = 1.0
 TRUSTED_S = 5.0
 """A stream asks this often whether its token is still good."""
 LARGEST_SEQ = 2**31 - 1
+RETRY_AFTER_S = 2
+"""Where nothing says when to try again."""
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -86,7 +89,8 @@ class MatchStream(AsyncHttpConsumer):
         except _Refused as refused:
             await _refuse(self, refused.code, refused.status, refused.meaning)
         except ServiceError as error:
-            await _refuse(self, error.code, error.status, CODES[error.code].meaning)
+            meaning = CODES[error.code].meaning
+            await _refuse(self, error.code, error.status, meaning, error.retry_after_s)
 
     async def _asked(self) -> None:
         if self.scope["method"] != "GET":
@@ -94,8 +98,7 @@ class MatchStream(AsyncHttpConsumer):
         after = _after(self.scope["query_string"])
         if after is None:
             raise _Refused("invalid_parameter", 400, "`after` is the number of a line.")
-        token = _bearer(self.scope["headers"])
-        player = (await asyncio.to_thread(accounts.authenticate, token)).id
+        player, token = await asyncio.to_thread(_admitted, self.scope)
         match_id = UUID(self.scope["url_route"]["kwargs"]["match_id"])
         with self._place(player):
             await self._stream(match_id, player, after, token)
@@ -183,12 +186,18 @@ async def _events(match_id: UUID, player: str, after: int) -> matches.Events:
     return await asyncio.to_thread(matches.events, match_id=match_id, player=player, after=after)
 
 
-def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    given = [value for name, value in headers if name.lower() == b"authorization"]
-    token = wire.token_of(given[0].decode("latin-1")) if given else None
+def _admitted(scope: Mapping[str, Any]) -> tuple[str, str]:
+    """Who opens a stream and by which token, counted by address and by player."""
+    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    peer, _ = scope.get("client") or ("", 0)
+    address = wire.address_of(peer, headers.get(b"x-forwarded-for", ""))
+    throttle.spend("connect", address or "unknown")
+    token = wire.token_of(headers.get(b"authorization", ""))
     if token is None:
         raise ServiceError("bad_token")
-    return token
+    player = accounts.authenticate(token).id
+    throttle.spend("connect", player)
+    return player, token
 
 
 def _is_good(token: str) -> bool:
@@ -222,9 +231,15 @@ def _headers(content_type: bytes) -> Headers:
     ]
 
 
-async def _refuse(consumer: AsyncHttpConsumer, code: str, status: int, meaning: str) -> None:
+async def _refuse(
+    consumer: AsyncHttpConsumer,
+    code: str,
+    status: int,
+    meaning: str,
+    retry_after_s: int | None = None,
+) -> None:
     body = {"status": status, "code": code, "title": meaning}
     headers = _headers(b"application/problem+json")
     if status in {429, 503}:
-        headers.append((b"retry-after", b"2"))
+        headers.append((b"retry-after", b"%d" % (retry_after_s or RETRY_AFTER_S)))
     await consumer.send_response(status, msgspec.json.encode(body), headers=headers)

@@ -25,6 +25,12 @@ class Code(msgspec.Struct, frozen=True):
 
 CODES: Mapping[str, Code] = MappingProxyType(
     {
+        # Whatever is asked for
+        "too_many_requests": Code(429, "Too many requests; Retry-After says when to go on."),
+        "throttle_unavailable": Code(
+            503,
+            "Log-in is closed while attempts cannot be counted; Retry-After says when to retry.",
+        ),
         # Matches, whatever is asked of them
         "unknown_match": Code(404, "There is no such match, or you may not see it."),
         "match_ended": Code(410, "The match is over."),

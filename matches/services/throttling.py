@@ -22,7 +22,7 @@ import msgspec
 import redis
 from django.conf import settings
 
-from matches.api.problems import Problem
+from matches.services.errors import ServiceError
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -45,9 +45,11 @@ DEFAULTS: dict[str, Limit] = {
     "login": Limit(10, 60, guards=True),
     "register": Limit(10, 60, guards=True),
     "guest": Limit(10, 60, guards=True),
+    "connect": Limit(120, 60),
 }
 """The scopes: all requests of an address; then moves, reads and other writes of an account,
-verifications of an address, log-ins of an address and of a name, new accounts of an address."""
+verifications of an address, log-ins of an address and of a name, new accounts of an address,
+streams that an address or an account opens."""
 
 LEASES_A_WINDOW = 50
 """A process takes this share of an allowance at a time."""
@@ -93,7 +95,7 @@ class Throttle:
         self._broken_until = 0.0
 
     def spend(self, scope: str, who: str) -> None:
-        """Count one request; raises `Problem` too_many_requests or throttle_unavailable."""
+        """Count one request; raises `ServiceError` too_many_requests or throttle_unavailable."""
         limit = limit_of(scope)
         now = time.monotonic()
         with self._lock:
@@ -102,7 +104,7 @@ class Throttle:
         size = 1 if limit.guards else max(1, limit.count // LEASES_A_WINDOW)
         counted = self._count(scope, who, size=size, limit=limit, now=now)
         if counted is None and limit.guards:
-            raise Problem("throttle_unavailable", retry_after_s=5)
+            raise ServiceError("throttle_unavailable", retry_after_s=5)
         with self._lock:
             if counted is None:
                 self._count_alone((scope, who), limit, now)
@@ -188,8 +190,8 @@ class Throttle:
         return cast("Callable[..., tuple[int, int]]", script)
 
 
-def _too_many(left_s: float) -> Problem:
-    return Problem("too_many_requests", retry_after_s=max(1, math.ceil(left_s)))
+def _too_many(left_s: float) -> ServiceError:
+    return ServiceError("too_many_requests", retry_after_s=max(1, math.ceil(left_s)))
 
 
 def limit_of(scope: str) -> Limit:

@@ -1,6 +1,11 @@
-"""What the API and the live process read alike: ids in addresses, tokens in headers."""
+"""What the API and the live process read alike: ids in paths, tokens, clients' addresses."""
 
 from __future__ import annotations
+
+import ipaddress
+from functools import lru_cache
+
+from django.conf import settings
 
 from matches.services.errors import ServiceError
 
@@ -23,3 +28,27 @@ def token_of(authorization: str) -> str | None:
     if scheme != SCHEME or not space:
         raise ServiceError("bad_token")
     return token
+
+
+def address_of(peer: str, forwarded: str) -> str | None:
+    """The client's address, an IPv6 one as its /64; None where it cannot be told.
+
+    Only as many entries of X-Forwarded-For count, from the right, as there are
+    proxies of ours in front (`XQMJ_NUM_PROXIES`): a client can write the rest.
+    """
+    proxies = settings.XQMJ_NUM_PROXIES
+    if not proxies or not forwarded:
+        return _counted(peer)
+    hops = forwarded.split(",")
+    return _counted(hops[-min(proxies, len(hops))].strip())
+
+
+@lru_cache(maxsize=4096)
+def _counted(address: str) -> str | None:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    if parsed.version == 6:
+        return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))
+    return address

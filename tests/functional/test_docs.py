@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from matches.api.throttling import DEFAULTS
+from matches.services.throttling import DEFAULTS
 from ratings.services import apply_finished
 from tests.functional.test_authz import routes
 from tests.support import sitting

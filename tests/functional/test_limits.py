@@ -11,11 +11,11 @@ import pytest
 import redis
 from django.db import OperationalError
 
-from matches.api import health, throttling
-from matches.api.throttling import Throttle
+from matches.api import health
 from matches.eventstore import pool
 from matches.eventstore.pool import Unavailable
-from matches.services import accounts, tokens
+from matches.services import accounts, throttling, tokens
+from matches.services.throttling import Throttle
 from tests.support import api
 from tests.support.api import Api, InProcess, Player
 from xqmj_site import logs

@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+import redis
 from asgiref.testing import ApplicationCommunicator
 
 from matches.live import routing, streams
 from matches.live.streams import MatchStream
+from matches.services.throttling import Throttle
 from tests.support.api import InProcess, Player, begun, guest, registered
 
 pytestmark = pytest.mark.django_db
@@ -25,8 +27,12 @@ def _begun() -> tuple[str, Player, Player]:
 class Stream:
     """A client of the live process, without a socket."""
 
-    def __init__(self, match_id: str, *, token: str | None = None, query: str = "") -> None:
-        headers = [] if token is None else [(b"authorization", f"Bearer {token}".encode())]
+    def __init__(
+        self, match_id: str, *, token: str | None = None, query: str = "", address: str = ""
+    ) -> None:
+        headers = [(b"x-forwarded-for", address.encode())]
+        if token is not None:
+            headers.append((b"authorization", f"Bearer {token}".encode()))
         path = f"/live/v1/matches/{match_id}/events"
         self._scope = {
             "type": "http",
@@ -37,12 +43,14 @@ class Stream:
         }
         self._talk = ApplicationCommunicator(routing.application, self._scope)
         self.status = 0
+        self.headers: dict[bytes, bytes] = {}
         self.over = False
         self._buffer = b""
 
     async def open(self) -> Stream:
         await self._talk.send_input({"type": "http.request", "body": b"", "more_body": False})
-        self.status = (await self._talk.receive_output(5))["status"]
+        begun = await self._talk.receive_output(5)
+        self.status, self.headers = begun["status"], dict(begun["headers"])
         return self
 
     async def lines(self, count: int) -> list[dict[str, Any]]:
@@ -74,6 +82,28 @@ class Stream:
     async def close(self) -> None:
         await self._talk.send_input({"type": "http.disconnect"})
         await self._talk.wait(5)
+
+
+@pytest.fixture
+def connects(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two streams a minute, of which none has been opened yet."""
+    settings.XQMJ_THROTTLES = {**settings.XQMJ_THROTTLES, "connect": "2/60"}
+    settings.XQMJ_NUM_PROXIES = 1
+    monkeypatch.setattr(streams, "throttle", Throttle())
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        for key in client.scan_iter("xqmj:throttle:connect:*"):
+            client.delete(key)
+
+
+def _opened(match_id: str, token: str | None, address: int) -> Stream:
+    """What became of a stream that was opened from an address and left at once."""
+    stream = Stream(match_id, token=token, address=f"192.0.2.{address}")
+
+    async def then(_stream: Stream) -> None:
+        pass
+
+    _watch(stream, then)
+    return stream
 
 
 def _watch(stream: Stream, then: Callable[[Stream], Awaitable[None]]) -> None:
@@ -179,6 +209,25 @@ class TestMatchStream:
             assert stream.over
 
         _watch(Stream(match_id, token=one.token), then)
+
+    @pytest.mark.usefixtures("connects")
+    def test_is_not_opened_over_and_over(self) -> None:
+        match_id, one, two = _begun()
+
+        answers = [_opened(match_id, one.token, n) for n in (1, 2, 3)]
+        other = _opened(match_id, two.token, 4)
+
+        assert [answer.status for answer in answers] == [200, 200, 429]
+        assert 1 <= int(answers[2].headers[b"retry-after"]) <= 60
+        assert other.status == 200
+
+    @pytest.mark.usefixtures("connects")
+    def test_is_not_asked_for_over_and_over_from_one_address(self) -> None:
+        match_id, _, _ = _begun()
+
+        answers = [_opened(match_id, "no-token", 9) for _ in range(3)]
+
+        assert [answer.status for answer in answers] == [401, 401, 429]
 
     @pytest.mark.parametrize("setting", ["XQMJ_LIVE_STREAMS", "XQMJ_LIVE_STREAMS_A_PLAYER"])
     def test_holds_no_more_streams_than_it_may(self, settings: Any, setting: str) -> None:

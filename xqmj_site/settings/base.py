@@ -180,7 +180,7 @@ XQMJ_NUM_PROXIES = environ.number("XQMJ_NUM_PROXIES", 0)
 """Reverse proxies in front of us; addresses in X-Forwarded-For beyond them are made up."""
 
 XQMJ_THROTTLES: dict[str, str] = environ.pairs("XQMJ_THROTTLES", "")
-"""Other limits than `matches.api.throttling.DEFAULTS`, such as `play=1200/60,login=5/60`."""
+"""Other limits than `matches.services.throttling.DEFAULTS`, such as `play=1200/60,login=5/60`."""
 
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["matches.api.identity.BearerAuthentication"],

@@ -68,7 +68,7 @@ def parlour() -> Iterator[pytest.MonkeyPatch]:
         patch.setattr(notices, "waiting", _waiting)
         patch.setattr(heartbeat, "ensure", lambda: None)
         patch.setattr(services, "time", TIME)
-        patch.setattr("matches.api.throttling.Throttle.spend", lambda *_: None)
+        patch.setattr("matches.services.throttling.Throttle.spend", lambda *_: None)
         yield patch
 
 

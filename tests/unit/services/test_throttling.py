@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import redis
 
-from matches.api import throttling
-from matches.api.problems import Problem
-from matches.api.throttling import Throttle
+from matches.services import throttling
+from matches.services.errors import ServiceError
+from matches.services.throttling import Throttle
 
 
 class Shared:
@@ -68,7 +68,7 @@ def allowed(throttle: Throttle, scope: str, who: str, times: int) -> int:
     for _ in range(times):
         try:
             throttle.spend(scope, who)
-        except Problem as problem:
+        except ServiceError as problem:
             assert (problem.code, problem.retry_after_s) == ("too_many_requests", 60)  # noqa: PT017
         else:
             passed += 1
@@ -197,7 +197,7 @@ class TestWithoutTheStore:
         assert allowed(Throttle(), "play", "ada", 150) == 100
 
     def test_log_in_is_closed(self, away: Shared) -> None:
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(ServiceError) as caught:
             Throttle().spend("login", "ada")
 
         assert (caught.value.code, caught.value.retry_after_s) == ("throttle_unavailable", 5)
