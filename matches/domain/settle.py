@@ -34,9 +34,7 @@ def due_at(match: Match) -> Due | None:
     return Due(max(match.since_ms + INTERMISSION_MS, match.at_ms), deadline=False)
 
 
-def settle(
-    match: Match, *, now_ms: int, deadline_ms: int, gaps: tuple[Gap, ...] = ()
-) -> Moved:
+def settle(match: Match, *, now_ms: int, deadline_ms: int, gaps: tuple[Gap, ...] = ()) -> Moved:
     """Everything the table owes by now, each event at the instant it was due.
 
     Scheduled acts are settled up to `now_ms`, deadlines up to `deadline_ms`
