@@ -9,19 +9,15 @@ hand n. docs/deal.md describes it with test vectors for a second implementation.
 from __future__ import annotations
 
 import hashlib
-import struct
 from collections.abc import Iterator
 
 from matches.games.protocol import Seat
+from matches.games.uniform import below, words
 
 NAME = "deal@1"
 SECRET_BYTES = 32
 NONCE_BYTES = (8, 32)
 """Shortest and longest nonce that a seat may send."""
-
-_WORDS = 65536
-_FIRST_READ = 64
-"""Words of one turn of the sponge, nearly always enough for a set of up to 64 tiles."""
 
 
 def commitment(secret: bytes) -> str:
@@ -40,26 +36,12 @@ def nonce_for(secret: bytes, match_id: bytes, seat: Seat) -> bytes:
 
 def _words(secret: bytes, match_id: bytes, nonces: tuple[bytes, ...], number: int) -> Iterator[int]:
     framed = b"".join([bytes([len(nonce)]) + nonce for nonce in nonces])
-    source = b"xqmj deal@1\0" + secret + match_id + framed + number.to_bytes(4, "big")
-    shake = hashlib.shake_256(source)
-    read, size = 0, _FIRST_READ
-    while True:
-        # A longer digest of the same source begins with the shorter one.
-        yield from struct.unpack(f">{size}H", shake.digest(2 * size))[read:]
-        read, size = size, 2 * size
-
-
-def _uniform(words: Iterator[int], sides: int) -> int:
-    limit = _WORDS - _WORDS % sides
-    word = next(words)
-    while word >= limit:
-        word = next(words)
-    return word % sides
+    return words(b"xqmj deal@1\0" + secret + match_id + framed + number.to_bytes(4, "big"))
 
 
 def first_dealer(secret: bytes, match_id: bytes, nonces: tuple[bytes, ...], seats: int) -> Seat:
     """The seat drawn for the first deal, each with the same chance (XM-12)."""
-    return Seat(_uniform(_words(secret, match_id, nonces, 0), seats))
+    return Seat(below(seats, _words(secret, match_id, nonces, 0)))
 
 
 def order(
@@ -69,9 +51,9 @@ def order(
 
     Fisher-Yates over the canonical deck, from the last place down.
     """
-    words = _words(secret, match_id, nonces, hand_no)
+    source = _words(secret, match_id, nonces, hand_no)
     tiles = list(deck)
     for last in range(len(tiles) - 1, 0, -1):
-        other = _uniform(words, last + 1)
+        other = below(last + 1, source)
         tiles[last], tiles[other] = tiles[other], tiles[last]
     return tuple(tiles)

@@ -196,16 +196,6 @@ class TestFirstDealer:
         assert abs(dealers[Seat(0)] - 5_000) < 200
 
 
-class TestUniform:
-    def test_throws_away_the_words_that_would_favour_small_numbers(self) -> None:
-        """65,536 = 5 * 13,107 + 1: the last word has no partners."""
-        assert deal._uniform(iter([65_535, 65_535, 65_534]), 5) == 4
-        assert deal._uniform(iter([65_534, 65_535]), 5) == 4
-
-    def test_throws_nothing_away_where_all_words_share_alike(self) -> None:
-        assert deal._uniform(iter([65_535]), 2) == 1
-
-
 class TestNonce:
     def test_differs_by_seat_match_and_secret(self) -> None:
         nonces = {
