@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -218,11 +220,12 @@ def lose_answers(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
 
 
 @pytest.fixture(scope="class")
-def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+def own_server() -> Iterator[PostgresServer]:
     """A migrated PostgreSQL that only these tests use, at which the store's pool points."""
-    folder = Path(tmp_path_factory.mktemp("own"))
-    for parent in (folder, *folder.parents[:2]):
-        parent.chmod(0o711)
+    # Not in pytest's folder: each run of pytest shuts it again to other users, and under root
+    # PostgreSQL is one.
+    folder = Path(tempfile.mkdtemp(prefix="xqmj-pool-"))
+    folder.chmod(0o711)
     server = PostgresServer(folder / "postgres", keys=keyring.generate())
     server.initialise(sync=False)
     server.start()
@@ -234,6 +237,7 @@ def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresSer
     settings.DATABASE_URL = address
     server.stop()
     server.remove()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.fault
@@ -280,20 +284,34 @@ class TestRestart:
         for writer in writers:
             writer.start()
         for _ in range(2):
-            time.sleep(0.5)
+            wait_for_more(writers)
             own_server.kill()
             time.sleep(0.2)
             own_server.start()
-        time.sleep(0.5)
+        wait_for_more(writers)
         for writer in writers:
             writer.stop()
 
         for writer in writers:
             found = store.load(writer.stream.match_id)
             assert found is not None
-            assert len(writer.acknowledged) > 10
+            assert len(writer.acknowledged) >= 3 * MORE
             assert {row.hash for row in found.rows} >= set(writer.acknowledged)
             assert [row.seq for row in found.rows] == list(range(1, found.head.version + 1))
+
+
+MORE = 5
+
+
+def wait_for_more(writers: Sequence[Writer]) -> None:
+    """Until each has been told that some more is written."""
+    wanted = [len(writer.acknowledged) + MORE for writer in writers]
+    end_s = time.monotonic() + HUNG_S
+    for writer, number in zip(writers, wanted, strict=True):
+        while len(writer.acknowledged) < number:
+            assert writer.is_alive()
+            assert time.monotonic() < end_s
+            time.sleep(0.01)
 
 
 class Writer(threading.Thread):
