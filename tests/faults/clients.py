@@ -6,6 +6,7 @@ whatever happens to the server meanwhile.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import random
 import secrets
@@ -18,10 +19,13 @@ import msgspec
 
 from matches.bots.policies import Policy, Uniform
 from matches.management.demo.xqmj import chosen
+from tests.faults.service import Service
 
 TRY_S = 15.0
 """One try takes no longer."""
 PATIENCE_S = 120.0
+MEANT = (200, 201, 204, 409, 410, 412, 503)
+"""What a player may be answered; 503 only with a time to try again after, and all in JSON."""
 PAUSE_S = (0.02, 0.2)
 """Between two tries."""
 
@@ -197,11 +201,16 @@ class Caller:
         self._connection.request(method, path, body=body, headers=headers)
         found = self._connection.getresponse()
         raw = found.read()
-        if found.status == 503 and not (found.getheader("Retry-After") or "").isdecimal():
-            self.book.complain(f"{method} {path}: 503 without Retry-After: {raw!r}")
-        elif found.status == 429 or (found.status >= 500 and found.status != 503):
-            self.book.complain(f"{method} {path}: {found.status} {raw!r}")
-        return found.status, msgspec.json.decode(raw) if raw else None
+        answer = None
+        with contextlib.suppress(msgspec.DecodeError):
+            answer = msgspec.json.decode(raw) if raw else {}
+        again = (found.getheader("Retry-After") or "").isdecimal()
+        if found.status not in MEANT or answer is None or (found.status == 503 and not again):
+            at = time.strftime("%H:%M:%S", time.gmtime())
+            self.book.complain(
+                f"{at} {method} {path}: {found.status} {dict(found.getheaders())} {raw!r}"
+            )
+        return found.status, answer
 
 
 class Table:
@@ -316,9 +325,9 @@ class Playing:
         """Every player."""
         return [caller for table in (*self.tables, *self.beside) for caller in table.players]
 
-    def check(self) -> None:
+    def check(self, service: Service) -> None:
         """Fail where a player failed or got what it must never get."""
-        assert not self.book.wrong, self.book.wrong[:20]
+        assert not self.book.wrong, service.told_around(self.book.wrong)
         if self._errors:
             raise self._errors[0]
 

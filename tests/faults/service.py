@@ -25,6 +25,9 @@ from xqmj_site.management.commands.up import Server
 START_S = 120
 """Generous: on a busy machine every import takes its time."""
 
+SHOWN = 200
+"""Lines of answers, and of the log, that a failure tells."""
+
 MISTAKES = (
     "a request failed",
     "a heartbeat failed",
@@ -176,6 +179,17 @@ class Service:
         """The lines of the log that should not be there."""
         lines = self.log.read_text(errors="replace").splitlines()
         return [line for line in lines if any(words in line for words in MISTAKES)]
+
+    def told_around(self, wrong: Sequence[str]) -> str:
+        """Answers that nobody should get, and what was logged in the seconds when they came.
+
+        Each begins with its second; a log line holds its own.
+        """
+        seconds = {text[:8] for text in wrong}
+        lines = self.log.read_text(errors="replace").splitlines()
+        hits = [n for n, line in enumerate(lines) if any(second in line for second in seconds)]
+        shown = sorted({n + more for n in hits for more in range(-3, 4)} & set(range(len(lines))))
+        return "\n".join([*wrong[:SHOWN], "--- logged:", *(lines[n] for n in shown[:SHOWN])])
 
     # --- beside it ---------------------------------------------------------------------------
 

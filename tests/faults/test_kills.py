@@ -30,7 +30,7 @@ NEEDED = {
     "a session of PostgreSQL": ("postgres",),
 }
 """What is killed, and what has to be whole before: the rest may still be on its way back."""
-ROUNDS = int(__import__("os").environ.get("R", "30"))
+ROUNDS = 30
 TABLES = 12
 ROUNDS_WITH_ABSENT = range(0, 20, 2)
 """The rounds that begin with a match whose players never get ready, or never move."""
@@ -136,7 +136,7 @@ class TestKills:
 
         with Playing(everything.port, tables=TABLES, seed=SEED) as playing:
             rounds, left_alone = strike_all(everything, playing)
-        playing.check()
+        playing.check(everything)
         ended = (
             "SELECT count(*) FROM es.match_head WHERE match_id = ANY (%s::uuid[]) AND status > 1"
         )
