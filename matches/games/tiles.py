@@ -121,3 +121,15 @@ def contains(counts: Counts, part: Counts) -> bool:
     """
     # A kind with too few tiles borrows its free bit.
     return (counts + _FREE_BITS - part) & _FREE_BITS == _FREE_BITS
+
+
+def lacking(counts: Counts, whole: Counts) -> Counts:
+    """The tiles of `whole` that `counts` has not got.
+
+    >>> unpack(lacking(pack(["rP", "rK"]), pack(["rP", "rP", "bK"])))
+    ('rP', 'bK')
+    """
+    difference = whole + _FREE_BITS - counts
+    # The free bit is left where `whole` has no fewer of a kind, and 16 - 1 are that kind's bits.
+    free = difference & _FREE_BITS
+    return difference & (free - (free >> 4))

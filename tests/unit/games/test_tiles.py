@@ -17,6 +17,7 @@ from matches.games.tiles import (
     colour,
     contains,
     count,
+    lacking,
     pack,
     piece,
     size,
@@ -79,3 +80,13 @@ class TestCounts:
 
     def test_hold_fifteen_of_every_kind_side_by_side(self) -> None:
         assert unpack(pack(KINDS * 15)) == tuple(kind for kind in KINDS for _ in range(15))
+
+    @given(some_tiles, some_tiles)
+    def test_lack_what_another_multiset_has_more_of(
+        self, tiles: list[Tile], whole: list[Tile]
+    ) -> None:
+        more = Counter(whole) - Counter(tiles)
+
+        assert unpack(lacking(pack(tiles), pack(whole))) == tuple(
+            sorted(more.elements(), key=KINDS.index)
+        )
