@@ -31,7 +31,9 @@ class TestTable:
         assert set(CODES) - raised - set(registry.refusals()) == set()
 
     def test_suggests_statuses_of_refusals_only(self) -> None:
-        assert {code.status for code in CODES.values()} <= {400, 401, 403, 404, 409, 410, 412, 503}
+        assert {code.status for code in CODES.values()} <= {
+            *(400, 401, 403, 404, 409, 410, 412, 429, 503)
+        }
 
     def test_says_each_meaning_in_one_sentence_or_two(self) -> None:
         for code in meanings().values():
