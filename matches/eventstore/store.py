@@ -61,11 +61,21 @@ _LISTED = """
 _BEFORE_ALL = (0, UUID(int=0))
 _AFTER_ALL = (2**63 - 1, UUID(int=2**128 - 1))
 # Only our own fragment goes into the text of these two; what is asked for is a parameter.
+# No page holds more than its length of either kind; whoever has taken a kept seat is of both.
 _MY_MATCHES = f"""
 SELECT {_LISTED}
-  FROM es.match_seat mine JOIN es.match_head h USING (match_id)
- WHERE mine.player = %s AND (%s::smallint IS NULL OR h.status = %s)
-   AND (mine.created_at_ms, mine.match_id) < (%s, %s)
+  FROM ((SELECT s.created_at_ms, s.match_id
+           FROM es.match_seat s JOIN es.match_head h USING (match_id)
+          WHERE s.player = %s AND (%s::smallint IS NULL OR h.status = %s)
+            AND (s.created_at_ms, s.match_id) < (%s, %s)
+          ORDER BY s.created_at_ms DESC, s.match_id DESC LIMIT %s)
+        UNION
+        (SELECT e.at_ms, e.match_id
+           FROM es.match_event e JOIN es.match_head h USING (match_id)
+          WHERE e.seq = 1 AND e.payload ->> 'invited' = %s
+            AND (%s::smallint IS NULL OR h.status = %s) AND (e.at_ms, e.match_id) < (%s, %s)
+          ORDER BY e.at_ms DESC, e.match_id DESC LIMIT %s)) mine
+  JOIN es.match_head h USING (match_id)
  ORDER BY mine.created_at_ms DESC, mine.match_id DESC LIMIT %s
 """  # noqa: S608
 _FINISHED = f"""
@@ -278,11 +288,14 @@ def my_matches(
     limit: int,
     status: int | None = None,
 ) -> list[Listed]:
-    """The player's matches, newest creation first, after the cursor (created_at_ms, match id)."""
+    """The player's matches, newest creation first, after the cursor (created_at_ms, match id).
+
+    They are those in which the player sits or which keep a seat for it.
+    """
     wanted = None if status is None else str(status)
     created_at_ms, match_id = before or _AFTER_ALL
-    params = (player, wanted, wanted, str(created_at_ms), str(match_id), str(limit))
-    rows = pool.run(_MY_MATCHES, params).rows
+    page = (player, wanted, wanted, str(created_at_ms), str(match_id), str(limit))
+    rows = pool.run(_MY_MATCHES, (*page, *page, str(limit))).rows
     return [_listed(*row) for row in rows]
 
 

@@ -261,6 +261,30 @@ class TestList:
         assert [one["match_id"] for one in seats[1].get("matches").json["matches"]] == [live]
         assert stranger.get("matches").json == {"matches": [], "next": None}
 
+    def test_holds_a_match_that_keeps_a_seat_for_me(self, seats: tuple[Player, Player]) -> None:
+        stranger = api.registered(InProcess())
+        kept = api.created(seats[0], opponent=seats[1].username)
+
+        (before,) = seats[1].get("matches?status=live").json["matches"]
+        assert seats[1].post(f"matches/{kept}/join").status == 200
+        (after,) = seats[1].get("matches").json["matches"]
+
+        assert (before["match_id"], before["you"], before["players"][1]) == (kept, None, None)
+        assert (after["match_id"], after["you"]) == (kept, 1)
+        assert stranger.get("matches").json["matches"] == []
+
+    def test_pages_through_seats_and_invitations_alike(self, seats: tuple[Player, Player]) -> None:
+        made = [
+            api.created(seats[n % 2], opponent=seats[1].username if n % 2 == 0 else None)
+            for n in range(5)
+        ]
+
+        first = seats[1].get("matches?limit=3").json
+        second = seats[1].get(f"matches?limit=3&cursor={first['next']}").json
+
+        listed = [one["match_id"] for page in (first, second) for one in page["matches"]]
+        assert listed == made[::-1]
+
     def test_is_the_same_before_and_after_a_pass(
         self, live: str, seats: tuple[Player, Player]
     ) -> None:

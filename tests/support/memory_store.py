@@ -6,6 +6,7 @@ twice, a hash that does not follow, anything after the end.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -65,6 +66,12 @@ class Stream:
     due_is_deadline: bool = False
     summary: Summary | None = None
     ended_order: int = 0
+
+    @property
+    def invited(self) -> str | None:
+        """Whom the match keeps a seat for."""
+        found: str | None = json.loads(self.rows[0].payload).get("invited")
+        return found
 
     @property
     def head_hash(self) -> bytes:
@@ -241,7 +248,7 @@ class MemoryStore:
             mine = [
                 stream
                 for stream in self.streams.values()
-                if player in stream.seats.values()
+                if player in (*stream.seats.values(), stream.invited)
                 and status in (None, stream.status)
                 and (before is None or (stream.created_at_ms, stream.match_id) < before)
             ]
