@@ -25,6 +25,7 @@ BENCHES = (
     "sweep",
     "weight",
     "memory",
+    "parsing",
     "rules",
     "domain",
     "verify",
