@@ -15,7 +15,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase, ResponseHeaders
 from django.urls import resolve
-from structlog.contextvars import bound_contextvars
+from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from matches.api.faults import handle
 from matches.api.requests import address_of, check_line
@@ -62,8 +62,11 @@ class ApiGate:
 def answered(request: HttpRequest) -> tuple[HttpResponseBase, dict[str, str]]:
     """The answer of a view or a refusal, and the headers that it is sent with; never raises."""
     request_id = secrets.token_hex(8)
-    with bound_contextvars(request_id=request_id):
+    bound = bind_contextvars(request_id=request_id)
+    try:
         response = _answered(request)
+    finally:
+        reset_contextvars(**bound)
     return response, _headers(request, response) | {"X-Request-Id": request_id}
 
 

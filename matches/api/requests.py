@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -48,12 +49,28 @@ def check_line(request: HttpRequest) -> None:
     for name in _READ_HEADERS:
         if len(meta.get(name, "")) > HEADER_CHARS:
             raise Problem("header_too_large")
-    request.get_host()
+    _check_host(request)
     if "HTTP_TRANSFER_ENCODING" in meta:
         raise Problem("length_required", "A chunked body has no Content-Length.")
     if settings.SECURE_SSL_REDIRECT and not request.is_secure():
         # A redirected request has already sent its token in the clear.
         raise Problem("https_required")
+
+
+def _check_host(request: HttpRequest) -> None:
+    host = request.META.get("HTTP_HOST")
+    if host is None or settings.USE_X_FORWARDED_HOST:
+        request.get_host()
+    else:
+        _check_known_host(host, tuple(settings.ALLOWED_HOSTS))
+
+
+@lru_cache(maxsize=256)
+def _check_known_host(host: str, _allowed: tuple[str, ...]) -> None:
+    """Django's check, once for each host that passes it under the same setting."""
+    asked = HttpRequest()
+    asked.META["HTTP_HOST"] = host
+    asked.get_host()
 
 
 def check_accept(request: HttpRequest) -> None:
