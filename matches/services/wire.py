@@ -33,6 +33,9 @@ def token_of(authorization: str) -> str | None:
 def address_of(peer: str, forwarded: str) -> str | None:
     """The client's address, an IPv6 one as its /64; None where it cannot be told.
 
+    A socket for both protocols shows an IPv4 client as `::ffff:192.0.2.1`, and that
+    is 192.0.2.1: one /64 holds all of those.
+
     Only as many entries of X-Forwarded-For count, from the right, as there are
     proxies of ours in front (`XQMJ_NUM_PROXIES`): a client can write the rest.
     """
@@ -49,6 +52,8 @@ def _counted(address: str) -> str | None:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return None
-    if parsed.version == 6:
-        return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))
-    return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))

@@ -135,6 +135,15 @@ class TestAddressOf:
 
         assert one == other == "2001:db8:1:2::/64"
 
+    @pytest.mark.parametrize("proxies", [0, 1])
+    @pytest.mark.parametrize("mapped", ["::ffff:192.0.2.1", "::FFFF:c000:201"])
+    def test_knows_an_ipv4_client_of_a_socket_for_both_protocols(
+        self, settings: Any, mapped: str, proxies: int
+    ) -> None:
+        found = self.address(settings, mapped if proxies else "", proxies=proxies, peer=mapped)
+
+        assert found == "192.0.2.1"
+
     @pytest.mark.parametrize("junk", ["unknown", "1.2.3.4:80", "' OR 1=1", "", "999.1.1.1"])
     def test_lumps_together_what_is_no_address(self, settings: Any, junk: str) -> None:
         assert self.address(settings, junk or " ", proxies=1) == "unknown"
