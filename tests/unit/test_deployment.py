@@ -7,11 +7,14 @@ import re
 import shlex
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 import yaml
+from django.urls import reverse
 
+from matches.api.parsing import BODY_BYTES
+from matches.api.records import EXPORT_BYTES
 from xqmj_site import roles
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -212,6 +215,26 @@ class TestProxy:
         for host, port in re.findall(r"reverse_proxy (\w+):(\d+)", text):
             assert host in services()
             assert port in environment
+
+    HANDLE = re.compile(r"^\thandle (\S* ?)\{\n((?:\t\t.*\n)+)\t\}$", re.MULTILINE)
+    SIZE = re.compile(r"^\t+max_size (\d+)(\w+)$", re.MULTILINE)
+    UNITS: ClassVar[dict[str, int]] = {"KB": 1000, "KiB": 1024, "MB": 1000**2, "MiB": 1024**2}
+    """As Caddy reads them."""
+
+    def test_takes_every_body_that_the_api_takes_and_no_larger_one(self) -> None:
+        text = (ROOT / "xqmj_site" / "proxy" / "Caddyfile").read_text()
+        limits = [
+            (path.strip(), int(number) * self.UNITS[unit])
+            for path, block in self.HANDLE.findall(text)
+            for number, unit in self.SIZE.findall(block)
+        ]
+
+        assert limits == [
+            ("/live/*", BODY_BYTES),
+            (reverse("verifications"), EXPORT_BYTES),
+            ("", BODY_BYTES),
+        ]
+        assert text.count("max_size") == len(limits)
 
 
 class TestOperations:
