@@ -15,11 +15,10 @@ from django.core.management.base import BaseCommand, CommandError
 from matches.audit import database, protocol
 from matches.audit.report import Report
 from matches.audit.verify import verify
+from matches.management.progress import ProgressLine
 
 FILE_BYTES = 64 * 1024 * 1024
 """The largest export that is read from a file."""
-TELL_EVERY_S = 5.0
-"""How often progress is told where it cannot be painted over."""
 
 
 class Command(BaseCommand):
@@ -100,32 +99,27 @@ class Command(BaseCommand):
 
 
 class Progress:
-    """How far a verification is, on stderr: painted over in a terminal, else told now and then.
+    """How far a verification is, on stderr.
 
     The totals are those at the start; matches that began later are counted on top.
     """
 
     def __init__(self, command: BaseCommand, *, matches: int, events: int) -> None:
-        self._out = command.stderr
+        self._line = ProgressLine(command.stderr)
         self._command = command
         self._total = (matches, events)
         self._matches = self._events = 0
-        self._began_s = self._told_s = time.monotonic()
+        self._began_s = time.monotonic()
 
     def add(self, events: int) -> None:
         """One more match was looked at, with so many events."""
         self._matches += 1
         self._events += events
-        terminal = self._out.isatty()
-        if time.monotonic() - self._told_s >= (0.1 if terminal else TELL_EVERY_S):
-            self._told_s = time.monotonic()
-            line = self._line()
-            self._out.write(f"\r{line}" if terminal else line, ending="" if terminal else "\n")
+        self._line.tell(self._text())
 
     def clear(self) -> None:
-        """Take the line away that is painted over, before something else is written."""
-        if self._out.isatty():
-            self._out.write("\r\x1b[2K", ending="")
+        """Make room for something else to be written."""
+        self._line.clear()
 
     def end(self, wrong: int) -> None:
         """Sum up."""
@@ -136,7 +130,7 @@ class Progress:
             f"({rate:,.0f} events/s)"
         )
 
-    def _line(self) -> str:
+    def _text(self) -> str:
         matches, events = self._total
         rate = self._events / self._spent_s()
         left_s = max(0, events - self._events) / rate if rate else 0.0
