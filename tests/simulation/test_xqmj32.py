@@ -14,9 +14,11 @@ from statistics import fmean, pvariance
 import msgspec
 import pytest
 
+from matches.bots.expectation import Expectation
 from matches.bots.policies import First, Greedy, Policy, Uniform
-from matches.games.protocol import Seat, SeatViewer
+from matches.games.protocol import Seat
 from matches.games.xqmj.events import ChowMade, PungMade, TileDiscarded
+from matches.management.ladder.table import play_hand
 from tests.support.xqmj import two_player_rules
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -30,6 +32,7 @@ POLICIES: dict[str, Callable[[random.Random], Policy]] = {
     "random, takes wins": partial(Uniform, takes_wins=True),
     "first": lambda _chance: First(),
     "greedy": lambda _chance: Greedy(),
+    "expectation": lambda _chance: Expectation(lambda: False),
 }
 
 
@@ -110,6 +113,11 @@ TABLE = {
         [0.0034, 0.526, 0.471, 0.430, 0.553, 0.0033, 0.0105],
         [3.33, 9.8, 114, 0.27, 14.5],
     ),
+    "expectation": column(
+        18_000,
+        [0.0103, 0.519, 0.471, 0.341, 0.634, 0.0024, 0.0125],
+        [3.87, 10.6, 123, 0.37, 13.8],
+    ),
 }
 
 
@@ -119,25 +127,17 @@ def play(policy: str, seed: int) -> Hand:
     chance = random.Random(f"{policy} {seed}")
     player = POLICIES[policy](chance)
     dealer = Seat(seed % 2)
-    state = rules.deal(tuple(chance.sample(rules.deck, len(rules.deck))), dealer)
-    discards = melds = 0
-    while (outcome := rules.outcome(state)) is None:
-        seat = state.turn
-        legal = rules.legal(state, seat)
-        if legal:
-            action = player.choose(rules.view(state, SeatViewer(seat)), legal)
-            (event,) = rules.decide(state, seat, action)
-        else:
-            (event,) = rules.table(state)
-        discards += isinstance(event, TileDiscarded)
-        melds += isinstance(event, ChowMade | PungMade)
-        state = rules.evolve(state, event)
+    order = tuple(chance.sample(rules.deck, len(rules.deck)))
+    played = list(play_hand(rules, rules.deal(order, dealer), (player, player)))
+    state = played[-1][1]
+    outcome = rules.outcome(state)
+    assert outcome is not None
     return Hand(
         by_dealer=None if outcome.winner is None else outcome.winner == dealer,
         how=outcome.how,
         points=sum(outcome.points),
-        discards=discards,
-        melds=melds,
+        discards=sum(isinstance(event, TileDiscarded) for event, _ in played),
+        melds=sum(isinstance(event, ChowMade | PungMade) for event, _ in played),
         wall_left=state.wall_left,
     )
 

@@ -1,0 +1,1 @@
+"""Levels of the computer against each other, for `manage.py ladder`."""
