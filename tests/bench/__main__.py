@@ -27,6 +27,7 @@ BENCHES = (
     "memory",
     "parsing",
     "rules",
+    "bots",
     "domain",
     "verify",
     "ratings",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tests.bench import (
+    bench_bots,
     bench_domain,
     bench_http,
     bench_memory,
@@ -51,6 +52,15 @@ def _rebuild(_stage: Stage, _size: Size, _say: Say) -> list[Figure]:
     ]
 
 
+def _bots(_stage: Stage, _size: Size, _say: Say) -> list[Figure]:
+    found = bench_bots.run()
+    named = {"bot decision, mean": ("decision_ms", 1.5), "bot tables at start": ("tables_ms", 2000)}
+    return [
+        Figure(bench="bots", name=name, value=found[key], unit="ms", target=Target("<=", limit))
+        for name, (key, limit) in named.items()
+    ]
+
+
 def _known(bench: str, run: Callable[[], dict[str, float]], *shown: str) -> list[Figure]:
     """Figures without a target, named as the bench names them; the unit is the name's end."""
     found = run()
@@ -86,6 +96,7 @@ RUNS: dict[str, Callable[[Stage, Size, Say], list[Figure]]] = {
     "memory": bench_memory.run,
     "parsing": bench_parsing.run,
     "rules": _pure("rules", bench_rules.run, ("evolve_per_s", "legal_per_s", "score_per_s")),
+    "bots": _bots,
     "domain": _pure("domain", bench_domain.run, ("evolve_us", "deal_us", "decide_us")),
     "verify": _pure("verify", bench_verify.run, ("log_per_s", "export_per_s", "chain_per_s")),
     "ratings": _pure("ratings", bench_ratings.run, ("rate_2_per_s", "fold_per_s")),
