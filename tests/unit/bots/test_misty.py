@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
-from matches.bots.misty import Misty, chance_for, time_limit
+from matches.bots.expectation import look_ahead, warm
+from matches.bots.misty import RANDOM_SHARES, Misty, chance_for, time_limit
 from matches.games.protocol import Action, Seat, SeatViewer
 from tests.support.games import games, played
 from tests.support.xqmj import DEALER, OTHER, WIN, Table, discard, two_player_rules
 
+PAGE = (Path(__file__).parents[3] / "docs/computer.md").read_text("utf-8")
 GAME = games()[0]
 RULES = two_player_rules()
 SECRET, MATCH_ID = bytes(range(32)), bytes(range(16))
@@ -106,6 +110,23 @@ class TestMisty:
                     for one in (state, other)
                 )
                 assert first == second
+
+
+class TestPage:
+    """docs/computer.md."""
+
+    def test_has_the_levels(self) -> None:
+        printed = re.search(r"^\| level \|.*\n.*\n\| decisions .*$", PAGE, re.MULTILINE)
+        assert printed is not None
+        levels, _, shares = printed.group().splitlines()
+
+        cells = zip(levels.split("|")[2:-1], shares.split("|")[2:-1], strict=True)
+        assert {int(level): int(share) for level, share in cells} == RANDOM_SHARES
+
+    def test_has_the_tables_size(self) -> None:
+        warm()
+
+        assert f"all {look_ahead.cache_info().currsize:,} positions" in PAGE
 
 
 class TestChance:
