@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
-from django.db import connection, transaction
+from django.db import transaction
 
 from ratings import source
 from ratings.fold import Entry, Ledger, Position
@@ -61,9 +61,6 @@ def rebuild(*, replace: bool, progress: Progress) -> Outcome:
     try:
         shadow.advance(position(CatchUp.objects.get()))
         with transaction.atomic():
-            with connection.cursor() as cursor:
-                # The rows of a whole table may take longer than any request may.
-                cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
             shadow.advance(position(CatchUp.objects.select_for_update().get()))
             shadow.finish()
             if replace:

@@ -25,6 +25,8 @@ from matches.services import steps
 
 BATCH = 50
 """Matches read in one statement: a few megabytes."""
+STREAMS = 1_000
+"""Streams whose heads are looked for in one statement."""
 
 # One statement is one snapshot: a match that goes on meanwhile is seen whole or not yet.
 _STORED = """
@@ -49,10 +51,20 @@ SELECT h.match_id, h.version, h.head_hash, h.ruleset, h.rules_version, h.control
 _SOME = f"{_STORED} WHERE h.match_id = ANY(%s) ORDER BY h.match_id"
 _NEXT = f"{_STORED} WHERE h.match_id > %s AND h.status >= %s ORDER BY h.match_id LIMIT %s"
 _COUNT = "SELECT count(*), coalesce(sum(version), 0) FROM es.match_head WHERE status >= %s"
-_HEADLESS = """
-SELECT DISTINCT e.match_id FROM es.match_event e
- WHERE NOT EXISTS (SELECT FROM es.match_head h WHERE h.match_id = e.match_id)
- ORDER BY e.match_id LIMIT %s
+# From stream to stream by the key, instead of through every event; a stream may lack its beginning.
+_STREAMS = """
+WITH RECURSIVE stream (match_id, place) AS (
+    (SELECT e.match_id, 1 FROM es.match_event e
+      WHERE e.match_id > %s ORDER BY e.match_id LIMIT 1)
+    UNION ALL
+    SELECT beyond.match_id, s.place + 1
+      FROM stream s, LATERAL (
+           SELECT e.match_id FROM es.match_event e
+            WHERE e.match_id > s.match_id ORDER BY e.match_id LIMIT 1) beyond
+     WHERE s.place < %s
+)
+SELECT s.match_id, h.match_id IS NULL
+  FROM stream s LEFT JOIN es.match_head h USING (match_id) ORDER BY s.place
 """
 
 _decode_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...]).decode
@@ -113,9 +125,14 @@ def all_matches(*, ended_only: bool) -> Iterator[Stored]:
         last = rows[-1][0]
 
 
-def headless(limit: int = 10) -> list[UUID]:
+def headless() -> Iterator[UUID]:
     """Matches that have events and no head: something was taken away."""
-    return [match_id for (match_id,) in _fetched(_HEADLESS, (limit,))]
+    last = UUID(int=0)
+    while rows := _fetched(_STREAMS, (last, STREAMS)):
+        for match_id, is_headless in rows:
+            if is_headless:
+                yield match_id
+        last = rows[-1][0]
 
 
 def check(stored: Stored) -> Report:

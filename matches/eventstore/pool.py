@@ -66,6 +66,9 @@ class BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
     (docs/adr/0014).
     """
 
+    answer_timeout_s: float | None = ANSWER_TIMEOUT_S
+    """How long it waits for an answer; None: for ever, where statements are not bounded either."""
+
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self._statements: dict[str, bytes] = {}
@@ -102,9 +105,9 @@ class BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
         interval: float = 0.1,
         timeout: float | None = None,
     ) -> RV:
-        """Wait for an answer, by default for `ANSWER_TIMEOUT_S`; too long closes the connection."""
+        """Wait for an answer, by default for `answer_timeout_s`; too long closes the connection."""
         try:
-            return super().wait(gen, interval, timeout or ANSWER_TIMEOUT_S)
+            return super().wait(gen, interval, timeout or self.answer_timeout_s)
         except psycopg.errors._WaitTimeout as error:  # noqa: SLF001 - it has no other name
             # What is still to come answers the question given up: nobody may read it.
             self.pgconn.finish()

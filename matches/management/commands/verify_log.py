@@ -16,6 +16,7 @@ from matches.audit import database, protocol
 from matches.audit.report import Report
 from matches.audit.verify import verify
 from matches.management.progress import ProgressLine
+from xqmj_site.database.patience import unbounded
 
 FILE_BYTES = 64 * 1024 * 1024
 """The largest export that is read from a file."""
@@ -75,6 +76,7 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(protocol.lines(report)))
         return not report.ok
 
+    @unbounded()
     def _all(self, *, ended_only: bool) -> int:
         matches, events = database.total(ended_only=ended_only)
         progress = Progress(self, matches=matches, events=events)

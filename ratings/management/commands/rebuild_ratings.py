@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ratings.models import RatingEvent
 from ratings.rebuild import Difference, rebuild
+from xqmj_site.database.patience import unbounded
 
 REPORT_S = 1.0
 """A line of progress this often."""
@@ -30,6 +31,7 @@ class Command(BaseCommand):
             "--check", action="store_true", help="compare only; change nothing at all"
         )
 
+    @unbounded()
     def handle(self, *_args: Any, check: bool, **_options: Any) -> None:
         """Run, report progress, and fail where live and recomputed differ."""
         reporter = Reporter(self, RatingEvent.objects.count())

@@ -15,6 +15,7 @@ from psycopg import conninfo, sql
 
 from matches.eventstore import pool
 from tests.integration.audit.stored import ended, recorder, store_whole
+from tests.support.locking import locked
 from tests.support.recording import Recorder
 from tests.support.servers import ROOT, TEMPLATE, Servers
 
@@ -88,6 +89,17 @@ class TestWholeLog:
         assert done.returncode == 0, done.stdout + done.stderr
         assert "58 matches" in done.stdout
         assert len(logs) == 60
+
+    @pytest.mark.slow
+    @pytest.mark.usefixtures("logs")
+    def test_is_proven_however_long_a_statement_takes(
+        self, servers: Servers, database: str
+    ) -> None:
+        with locked(_of(servers.owner_url, database), "es.match_head"):
+            done = run(_of(servers.app_url, database), "--all")
+
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "60 matches" in done.stdout
 
     def test_names_each_match_that_is_wrong(
         self, servers: Servers, database: str, logs: list[Recorder]

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from matches.audit import database
 from tests.integration.audit.stored import ended, recorder, store_whole
 from tests.support.recording import Recorder
 
@@ -66,6 +67,28 @@ class TestMatchInTheDatabase:
         settings.XQMJ_SEAL_KEYS = {"other": bytes(32)}
 
         assert "proven" in told(log.match_id)
+
+
+class TestHeadless:
+    def test_are_found_from_page_to_page(
+        self, intruder: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(database, "STREAMS", 3)
+        before = list(database.headless())
+        match_ids = [store_whole(ended(4)).match_id for _ in range(8)]
+        beheaded = [match_ids[n] for n in (0, 2, 3, 7)]
+        for table in ("match_seat", "match_head"):
+            intruder.execute(f"DELETE FROM es.{table} WHERE match_id = ANY(%s)", (beheaded,))
+
+        assert list(database.headless()) == before + beheaded
+
+    def test_are_found_without_their_beginning(self, intruder: psycopg.Connection) -> None:
+        match_id = store_whole(ended(4)).match_id
+        for rest in ("seat", "head", "event"):
+            kept = " AND seq < 5" if rest == "event" else ""
+            intruder.execute(f"DELETE FROM es.match_{rest} WHERE match_id = %s{kept}", (match_id,))
+
+        assert match_id in database.headless()
 
 
 class TestTamperedDatabase:

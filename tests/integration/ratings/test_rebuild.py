@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
+from psycopg.conninfo import make_conninfo
 
 from ratings import rebuild as rebuilding
 from ratings import services
@@ -15,6 +16,8 @@ from ratings.management.commands import rebuild_ratings
 from ratings.models import CatchUp, Rating, RatingEvent
 from ratings.rebuild import Outcome, rebuild
 from tests.integration.ratings.fakes import ANN, BEN, CAT, DAN, FakeQueries
+from tests.support.locking import locked
+from tests.support.servers import Servers
 
 CONTROLS = ("1+1", "3+2", "5+5")
 PLACES = ((1, 2), (2, 1), (1, 1))
@@ -270,6 +273,15 @@ class TestCommand:
         assert live.startswith("live:       [")
         assert '"games":77' in live
         assert recomputed.startswith("recomputed: [")
+
+    @pytest.mark.slow
+    @pytest.mark.usefixtures("played")
+    @pytest.mark.parametrize("table", ["ratings_ratingevent", "ratings_catchup"])
+    def test_ends_however_long_a_statement_takes(
+        self, servers: Servers, database: str, table: str
+    ) -> None:
+        with locked(make_conninfo(servers.owner_url, dbname=database), table):
+            assert "48 log entries equal, 12 ratings equal." in told("--check")
 
     @pytest.mark.usefixtures("matches")
     def test_has_nothing_to_say_of_nothing(self) -> None:
