@@ -27,6 +27,7 @@ from matches.api.cursors import cursor_of, read_cursor
 from matches.api.drf import plain
 from matches.api.etags import etag_of
 from matches.api.etags import matches as etag_matches
+from matches.api.identity import caller_of
 from matches.api.keys import command_key
 from matches.api.problems import Problem
 from matches.api.requests import idempotency_key
@@ -162,6 +163,8 @@ class EventsView(ApiView):
                 found = services.events(
                     match_id=match_id, player=player, after=query.after, wait_s=query.wait
                 )
+                # The wait may have outlasted the token.
+                caller_of(plain(request))
         return timed(EventsAnswer(found.seq, found.events, services.now(found.entry)))
 
 

@@ -31,8 +31,6 @@ KEEP_ALIVE_S = 15.0
 """An empty line goes out after so long without an event."""
 LOOK_S = 1.0
 """The log is looked at this often: a notice may be lost."""
-TRUSTED_S = 5.0
-"""A stream asks this often whether its token is still good."""
 LARGEST_SEQ = 2**31 - 1
 RETRY_AFTER_S = 2
 """Where nothing says when to try again."""
@@ -128,7 +126,7 @@ class MatchStream(AsyncHttpConsumer):
             loop.call_soon_threadsafe(woken.set)
 
         with notices.watching(match_id, wake):
-            found = await _events(match_id, player, after)
+            found = await _events(match_id, player, after, token)
             if after > found.entry.seq(viewer_of(found.entry.match, player)):
                 raise _Refused("seq_ahead", 409, "The match has not come that far.")
             await self.send_headers(headers=_headers(b"application/x-ndjson"))
@@ -142,19 +140,19 @@ class MatchStream(AsyncHttpConsumer):
         Its own looks and its empty lines keep their beat whatever wakes it between
         them: else a pass that only the other seat knows of would move them.
         """
-        began_s = sent_s = trusted_s = time.monotonic()
+        began_s = sent_s = time.monotonic()
         await self.send_body(_lines(found.events) or b"\n", more_body=True)
         while found.entry.match.ended is None:
             look_s = LOOK_S - (time.monotonic() - began_s) % LOOK_S
             own_look = not await _told(woken, look_s)
             now_s = time.monotonic()
-            if now_s - trusted_s >= TRUSTED_S:
-                if not await asyncio.to_thread(_is_good, token):
+            try:
+                found = await _events(found.entry.match_id, player, found.seq, token)
+            except ServiceError as error:
+                if error.code == "bad_token":
                     break
-                trusted_s = now_s
-            # Headers are out already: what fails now is looked at again in a second.
-            with contextlib.suppress(ServiceError):
-                found = await _events(found.entry.match_id, player, found.seq)
+                # Headers are out already: what fails now is looked at again in a second.
+            else:
                 if found.events:
                     sent_s = now_s
                     await self.send_body(_lines(found.events), more_body=True)
@@ -182,8 +180,14 @@ async def _told(woken: asyncio.Event, within_s: float) -> bool:
     return True
 
 
-async def _events(match_id: UUID, player: str, after: int) -> matches.Events:
-    return await asyncio.to_thread(matches.events, match_id=match_id, player=player, after=after)
+async def _events(match_id: UUID, player: str, after: int, token: str) -> matches.Events:
+    return await asyncio.to_thread(_looked, match_id, player, after, token)
+
+
+def _looked(match_id: UUID, player: str, after: int, token: str) -> matches.Events:
+    """What there is after a line, for a token that is still good."""
+    accounts.authenticate(token)
+    return matches.events(match_id=match_id, player=player, after=after)
 
 
 def _admitted(scope: Mapping[str, Any]) -> tuple[str, str]:
@@ -198,15 +202,6 @@ def _admitted(scope: Mapping[str, Any]) -> tuple[str, str]:
     player = accounts.authenticate(token).id
     throttle.spend("connect", player)
     return player, token
-
-
-def _is_good(token: str) -> bool:
-    """Whether the token still speaks for somebody; while that cannot be asked, it does."""
-    try:
-        accounts.authenticate(token)
-    except ServiceError as error:
-        return error.code != "bad_token"
-    return True
 
 
 def _after(query: bytes) -> int | None:

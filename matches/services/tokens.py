@@ -77,6 +77,8 @@ class _Memory:
     def put(self, found: Mapping[str, PlayerRef], asked: Iterable[str], asked_s: float) -> None:
         """Remember what was found of what was asked for at `asked_s`, and forget the rest."""
         with self._lock:
+            while self._seen and next(iter(self._seen.values())).until_s <= time.monotonic():
+                self._seen.popitem(last=False)
             for digest in asked:
                 player = found.get(digest)
                 if player is None or digest in self._revoked:

@@ -10,13 +10,19 @@ from typing import Any
 import pytest
 import redis
 from asgiref.testing import ApplicationCommunicator
+from knox.models import AuthToken
 
 from matches.live import routing, streams
 from matches.live.streams import MatchStream
+from matches.services import tokens
 from matches.services.throttling import Throttle
 from tests.support.api import InProcess, Player, begun, guest, registered
 
 pytestmark = pytest.mark.django_db
+
+
+def _revoke_elsewhere(token: str) -> None:
+    AuthToken.objects.filter(digest=tokens.digest_of(token)).delete()
 
 
 def _begun() -> tuple[str, Player, Player]:
@@ -197,8 +203,7 @@ class TestMatchStream:
 
         _watch(Stream(match_id, token=one.token, query="after=6"), then)
 
-    def test_ends_when_its_token_is_revoked(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(streams, "TRUSTED_S", 0.0)
+    def test_ends_when_its_token_is_revoked(self) -> None:
         match_id, one, _ = _begun()
 
         async def then(stream: Stream) -> None:
@@ -206,6 +211,22 @@ class TestMatchStream:
             answer = await asyncio.to_thread(one.post, "auth/logout")
             assert answer.status in {200, 204}
             await stream.rest()
+            assert stream.over
+
+        _watch(Stream(match_id, token=one.token), then)
+
+    def test_tells_nothing_once_its_token_is_known_to_be_revoked(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another process revoked it; this one trusts what it knows for a while, and no longer."""
+        monkeypatch.setattr(tokens, "TRUSTED_S", 0.0)
+        match_id, one, two = _begun()
+
+        async def then(stream: Stream) -> None:
+            await stream.lines(5)
+            await asyncio.to_thread(_revoke_elsewhere, one.token or "")
+            await asyncio.to_thread(two.post, f"matches/{match_id}/resign")
+            assert await stream.rest() == b""
             assert stream.over
 
         _watch(Stream(match_id, token=one.token), then)

@@ -10,9 +10,10 @@ from uuid import uuid4
 
 import pytest
 from django.db import connections
+from knox.models import AuthToken
 
 from matches.models import Player as PlayerRow
-from matches.services import people
+from matches.services import people, tokens
 from tests.support import api, sitting
 from tests.support.ahead import AheadStore
 from tests.support.api import Answer, Api, InProcess, Player
@@ -209,6 +210,21 @@ class TestLongPoll:
 
         assert (answer.json["seq"], answer.json["events"]) == (6, [])
         assert took_s >= 1
+
+    def test_is_refused_once_its_token_was_revoked(
+        self, live: str, seats: tuple[Player, Player], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It was revoked by another process, while the poll waited."""
+        monkeypatch.setattr(tokens, "TRUSTED_S", 0.0)
+        tokens.forget_all()
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(poll, seats[1], live, after=5, wait=20)
+            time.sleep(0.3)
+            AuthToken.objects.filter(digest=tokens.digest_of(seats[1].token or "")).delete()
+            assert seats[0].act(live, DISCARD).status == 200
+            answer, _ = waiting.result(timeout=HELD_UP_S)
+
+        assert (answer.status, answer.json["code"]) == (401, "bad_token")
 
     def test_ends_empty_after_its_time(self, live: str, seats: tuple[Player, Player]) -> None:
         answer, took_s = poll(seats[0], live, after=5, wait=1)

@@ -227,6 +227,32 @@ class TestToken:
 
         assert len(looked_up) == 2
 
+    def test_is_looked_up_with_all_others_that_are_used(
+        self, looked_up: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tokens.forget_all()
+        sessions = [accounts.guest() for _ in range(5)]
+        for session in (*sessions, *sessions[:4]):
+            accounts.authenticate(session.token)
+        assert len(looked_up) == 5
+        later_s = time.monotonic() + tokens.TRUSTED_S
+        monkeypatch.setattr(time, "monotonic", lambda: later_s)
+
+        for session in sessions[:4]:
+            assert accounts.authenticate(session.token) == session.identity
+        assert len(looked_up) == 6
+
+    def test_unused_is_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        tokens.forget_all()
+        sessions = [accounts.guest() for _ in range(2)]
+        accounts.authenticate(sessions[0].token)
+        later_s = time.monotonic() + tokens.TRUSTED_S
+        monkeypatch.setattr(time, "monotonic", lambda: later_s)
+
+        accounts.authenticate(sessions[1].token)
+
+        assert list(tokens._memory._seen) == [tokens.digest_of(sessions[1].token)]
+
     def test_revoked_here_is_refused_at_once(self) -> None:
         session = accounts.guest()
         accounts.authenticate(session.token)
