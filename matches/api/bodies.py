@@ -11,8 +11,14 @@ Name = Annotated[str, msgspec.Meta(max_length=64)]
 Text = Annotated[str, msgspec.Meta(max_length=512)]
 
 
-class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all bodies and queries."""
+class Body(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """Base of all bodies and queries.
+
+    What is left at its default is not written: a write keeps its fingerprint
+    when a later version knows of more fields.
+    """
 
 
 class NoBody(Body, frozen=True, kw_only=True):
@@ -90,6 +96,5 @@ def act_body(action: Any) -> type[msgspec.Struct]:
         bases=(Body,),
         frozen=True,
         kw_only=True,
-        forbid_unknown_fields=True,
         namespace={"__doc__": "An action; refused unless `expected_seq` is the last line seen."},
     )

@@ -256,7 +256,7 @@ class TestAccount:
         body = {"username": name, "password": api.PASSWORD}
         assert Api(InProcess()).post("auth/register", body, key=key).status == 201
 
-        written = f'{{"email":null,"password":"{api.PASSWORD}","username":"{name}"}}'.encode()
+        written = f'{{"password":"{api.PASSWORD}","username":"{name}"}}'.encode()
         unkeyed = hashlib.sha256(b"POST /api/v1/auth/register\n" + written).digest()[:8]
         kept = WriteKey.objects.get(key=key).fingerprint
         assert kept != int.from_bytes(unkeyed, "big", signed=True)
