@@ -6,6 +6,7 @@ its own token needs none of them, and a move should not pay for them.
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable
 from functools import lru_cache
@@ -21,6 +22,8 @@ from matches.api.faults import handle
 from matches.api.requests import address_of, check_line
 from matches.services.throttling import throttle
 
+LOG = logging.getLogger("xqmj.api")
+
 ROOT = "/api/"
 UNCOUNTED = ("/api/v1/health", "/api/v1/readiness")
 """What watches the server is not throttled."""
@@ -35,6 +38,8 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
 
+FAULT = 500
+"""From this status on an answer says that we failed, which the log has to know."""
 _BODILESS = frozenset({204, 304})
 
 
@@ -54,8 +59,8 @@ class ApiGate:
             return self._get_response(request)
         response, headers = answered(request)
         response.headers = ResponseHeaders(headers)
-        if request.method == "HEAD" and isinstance(response, HttpResponse):
-            response.content = b""
+        # Django would write a second line about a failure, without the request's id.
+        response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001 - Django's own mark
         return response
 
 
@@ -65,9 +70,14 @@ def answered(request: HttpRequest) -> tuple[HttpResponseBase, dict[str, str]]:
     bound = bind_contextvars(request_id=request_id)
     try:
         response = _answered(request)
+        if response.status_code >= FAULT:
+            LOG.error("%s: %s", response.reason_phrase, request.path)
     finally:
         reset_contextvars(**bound)
-    return response, _headers(request, response) | {"X-Request-Id": request_id}
+    headers = _headers(request, response) | {"X-Request-Id": request_id}
+    if request.method == "HEAD" and isinstance(response, HttpResponse):
+        response.content = b""
+    return response, headers
 
 
 def _answered(request: HttpRequest) -> HttpResponseBase:

@@ -15,8 +15,9 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from django.core.handlers.wsgi import WSGIRequest
 
 from matches.api.gate import answered
+from matches.services.wire import ID_PATTERN
 
-_MOVE = re.compile(r"/api/v1/matches/[0-9a-f-]{32,36}/(?:act|join|ready|resign|leave)")
+_MOVE = re.compile(f"/api/v1/matches/{ID_PATTERN}/(?:act|join|ready|resign|leave)")
 
 
 class Moves:

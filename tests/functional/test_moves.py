@@ -12,6 +12,8 @@ from django.core.signals import request_started
 from django.core.wsgi import get_wsgi_application
 
 from matches.api.moves import Moves
+from matches.services import execute
+from matches.services.errors import unavailable
 from tests.support import api
 from tests.support.api import InProcess, Player
 
@@ -84,6 +86,7 @@ class TestMoves:
             {},
             {"REQUEST_METHOD": "GET"},
             {"REQUEST_METHOD": "DELETE"},
+            {"REQUEST_METHOD": "HEAD"},
             {"HTTP_HOST": "elsewhere.example"},
             {"HTTP_AUTHORIZATION": "Bearer nobody"},
             {"QUERY_STRING": "a=1"},
@@ -138,6 +141,27 @@ class TestMoves:
 
         assert mine[:1] == theirs[:1]
         assert heard == [path, path]
+
+    def test_leave_a_line_in_the_log_where_the_service_failed(
+        self,
+        table: tuple[Player, Player, str],
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        one, _, match_id = table
+        path = f"/api/v1/matches/{match_id}/resign"
+
+        def away(**_: Any) -> None:
+            raise unavailable()
+
+        monkeypatch.setattr(execute, "execute", away)
+        mine, theirs = both(path, token=one.token, body=b"{}", HTTP_IDEMPOTENCY_KEY=uuid4().hex)
+
+        assert mine == theirs
+        assert mine[0] == "503 Service Unavailable"
+        lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        assert [line["event"] for line in lines] == [f"Service Unavailable: {path}"] * 2
+        assert all(line["request_id"] for line in lines)
 
     def test_are_not_announced(self, table: tuple[Player, Player, str]) -> None:
         heard: list[str] = []
