@@ -15,7 +15,7 @@ from matches.audit.summary import report
 from matches.audit.verify import examine
 from matches.domain import deal
 from matches.domain import match as domain
-from matches.domain.clock import GRACE_MS, Gap
+from matches.domain.clock import Gap
 from matches.domain.events import MatchCreated, Stamped
 from matches.domain.state import Match
 from matches.eventstore import codec, sealing, store
@@ -197,7 +197,6 @@ def _beside(stored: Stored, match: Match, first: Stamped) -> Iterator[Fault]:
 
 def _facts(match: Match, first: Stamped) -> HeadFacts:
     created, ended, due = match.setup.created, match.ended, domain.due_at(match)
-    deadline = due is not None and due.deadline
     return HeadFacts(
         ruleset=created.ruleset,
         rules_version=created.rules_version,
@@ -206,8 +205,8 @@ def _facts(match: Match, first: Stamped) -> HeadFacts:
         created_at_ms=first.at_ms,
         at_ms=match.at_ms,
         status=steps.status_of(match),
-        due_at_ms=None if due is None else due.at_ms + (GRACE_MS if deadline else 0),
-        due_is_deadline=deadline,
+        due_at_ms=None if due is None else due.look_at_ms,
+        due_is_deadline=due is not None and due.deadline,
         ended_at_ms=None if ended is None else match.at_ms,
         reason=None if ended is None else ended.reason,
         winner=None if ended is None else ended.winner,

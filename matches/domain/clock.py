@@ -49,6 +49,11 @@ class Due(msgspec.Struct, frozen=True):
     deadline: bool
     seat: Seat | None = None
 
+    @property
+    def look_at_ms(self) -> int:
+        """When whoever does not play is to look: a deadline is left its grace."""
+        return self.at_ms + GRACE_MS if self.deadline else self.at_ms
+
 
 class Gap(msgspec.Struct, frozen=True):
     """A time in which the service could not be reached."""

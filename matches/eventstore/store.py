@@ -338,7 +338,7 @@ def _due(due: Due | None) -> tuple[pool.Param, pool.Param]:
     """p_due_at_ms, p_due_is_deadline: sweeps leave a deadline its grace."""
     if due is None:
         return None, _flag(False)
-    return str(due.at_ms + GRACE_MS if due.deadline else due.at_ms), _flag(due.deadline)
+    return str(due.look_at_ms), _flag(due.deadline)
 
 
 def _summary(summary: Summary | None) -> tuple[pool.Param, pool.Param, pool.Param]:

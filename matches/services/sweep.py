@@ -17,7 +17,6 @@ from uuid import UUID
 import msgspec
 
 from matches.domain import match as domain
-from matches.domain.clock import GRACE_MS
 from matches.eventstore.pool import Unavailable
 from matches.services import execute, metrics
 from matches.services.engine import Engine, Settled
@@ -156,7 +155,7 @@ def _next_dues(settled: Iterable[Settled]) -> Iterator[int]:
     for one in settled:
         due = domain.due_at(one.entry.match)
         if due is not None:
-            yield due.at_ms + (GRACE_MS if due.deadline else 0)
+            yield due.look_at_ms
 
 
 _sweeper: Sweeper | None = None
