@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.db import OperationalError
 
+from matches.services import queries
 from ratings import services
 
 
@@ -19,4 +21,8 @@ def apply_finished() -> int:
 
     Doubled, lost or late deliveries change nothing: the next one does the rest.
     """
-    return services.apply_finished()
+    try:
+        return services.apply_finished()
+    except (OperationalError, queries.Unavailable):
+        # The next one will find everything that this one would have.
+        return 0

@@ -1,12 +1,13 @@
 """Hints that a match has moved on: to other processes through Valkey, to polls that wait here.
 
-A notice says which match and which version, and is never an event: whoever gets
-one looks at the log. Losing one costs a waiting poll a second, so nothing here
-may ever block or fail a request.
+A notice says which match, and is never an event: whoever gets one looks at the
+log. Losing one costs a waiting poll a second, so nothing here may ever block or
+fail a request.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import os
@@ -35,17 +36,8 @@ TIMEOUT_S = 0.5
 """Valkey is near; one that takes longer is treated as away."""
 NUDGES_PER_S = 2
 """A task costs its sender and its worker more than a move does, and the sweep needs none."""
-RATED_EXPIRES_S = 5.0
-"""By then beat has sent the same."""
 LISTEN_S = 5.0
 RECONNECT_S = 0.5
-
-
-class Notice(msgspec.Struct, frozen=True, array_like=True):
-    """A match stands at a version; for processes of ours only, since a version tells of passes."""
-
-    match_id: UUID
-    version: int
 
 
 class Nudge(msgspec.Struct, frozen=True):
@@ -158,8 +150,8 @@ class Listener:
                 if message is None:
                     heard.ping()
                 elif message["type"] == "message":
-                    for notice in msgspec.json.decode(message["data"], type=list[Notice]):
-                        self._switchboard.tell(notice.match_id)
+                    for match_id in msgspec.json.decode(message["data"], type=list[UUID]):
+                        self._switchboard.tell(match_id)
 
 
 class Allowance:
@@ -189,7 +181,7 @@ class _Hub:
 
     def __init__(self) -> None:
         self.switchboard = Switchboard()
-        self.notices: Outbox[Notice] = Outbox("notices", _publish)
+        self.notices: Outbox[UUID] = Outbox("notices", _publish)
         self.nudges: Outbox[Nudge] = Outbox("nudges", _nudge)
         self.rated: Outbox[UUID] = Outbox("rated", _rate)
         self.allowance = Allowance(NUDGES_PER_S)
@@ -216,14 +208,14 @@ def committed(entry: Entry, due: Due | None) -> None:
     """Tell whoever waits that a match has moved on. Called after every commit."""
     hub = _hub
     hub.switchboard.tell(entry.match_id)
-    hub.notices.put(Notice(entry.match_id, entry.version))
+    hub.notices.put(entry.match_id)
     if settings.XQMJ_RATED_TASK and _is_to_be_rated(entry.match):
         hub.rated.put(entry.match_id)
     within_ms = settings.XQMJ_NUDGE_WITHIN_MS
     if due is None or not within_ms or due.at_ms - entry.now_ms > within_ms:
         return
     if hub.allowance.spend():
-        hub.nudges.put(Nudge(entry.match_id, max(0, due.at_ms - entry.now_ms) / 1000))
+        hub.nudges.put(Nudge(entry.match_id, max(0, due.look_at_ms - entry.now_ms) / 1000))
 
 
 def _is_to_be_rated(match: Match) -> bool:
@@ -265,9 +257,8 @@ def flush() -> None:
     _hub.rated.close()
 
 
-def _publish(notices: Sequence[Notice]) -> None:
-    newest = {notice.match_id: notice for notice in notices}
-    _hub.publisher().publish(CHANNEL, msgspec.json.encode(list(newest.values())))
+def _publish(moved_on: Sequence[UUID]) -> None:
+    _hub.publisher().publish(CHANNEL, msgspec.json.encode(list(dict.fromkeys(moved_on))))
 
 
 def _nudge(nudges: Sequence[Nudge]) -> None:
@@ -288,7 +279,8 @@ def _rate(_ended: Sequence[UUID]) -> None:
     # One message for all: the task looks for itself which matches have finished.
     from xqmj_site.celery import app
 
-    app.send_task(settings.XQMJ_RATED_TASK, expires=RATED_EXPIRES_S, retry=False)
+    # No expiry: a worker whose clock is ahead would drop every one.
+    app.send_task(settings.XQMJ_RATED_TASK, retry=False)
 
 
 def _client(*, socket_timeout: float) -> Redis:
@@ -311,3 +303,4 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
+atexit.register(flush)

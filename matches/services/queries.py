@@ -41,6 +41,10 @@ def my_matches(
     return store.my_matches(player, before=before, limit=limit, status=status)
 
 
+Unavailable = store.Unavailable
+"""What every reading of many matches raises where the log cannot be reached."""
+
+
 def finished_rated(*, after: Cursor | None, limit: int) -> list[FinishedMatch]:
     """Rated matches that finished, in the order of commits, after a cursor; aborted ones never.
 
