@@ -149,6 +149,26 @@ def point_django_at(found: Servers) -> None:
     connections.settings["default"].update(database)
 
 
+@contextlib.contextmanager
+def own_database(label: str, *, instead_of: Servers) -> Iterator[Servers]:
+    """Let the tests inside have a database of their own.
+
+    What they write there, nobody else comes upon; what others have written, neither do they.
+    """
+    from matches.eventstore import pool
+    from matches.services import heartbeat
+
+    def go_to(servers: Servers) -> None:
+        heartbeat.stop()
+        pool.close()
+        point_django_at(servers)
+
+    own = for_this_worker(label)
+    go_to(own)
+    yield own
+    go_to(instead_of)
+
+
 def _start_host(folder: Path, run_pid: int) -> None:
     with (folder / "host.log").open("wb") as log:
         host = subprocess.Popen(

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from matches.eventstore import pool
-from matches.services import heartbeat
-from tests.support.servers import Servers, for_this_worker, point_django_at
+from tests.support.servers import Servers, own_database
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -18,13 +16,8 @@ def servers(servers: Servers) -> Iterator[Servers]:
 
     Who reads all matches, as ratings do, must not come upon it.
     """
-    heartbeat.stop()
-    pool.close()
-    own = for_this_worker("eventstore")
-    point_django_at(own)
-    yield own
-    pool.close()
-    point_django_at(servers)
+    with own_database("eventstore", instead_of=servers) as own:
+        yield own
 
 
 @pytest.fixture

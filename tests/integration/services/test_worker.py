@@ -12,14 +12,24 @@ from pathlib import Path
 
 import pytest
 
+from matches.services import heartbeat
 from matches.services.accounts import Identity
 from tests.integration.services.test_sweep import discarded
 from tests.support.seated import Seated
-from tests.support.servers import ROOT, Servers
+from tests.support.servers import ROOT, Servers, own_database
 
 Make = Callable[..., Identity]
 
 START_S, STOP_S = 60, 20
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own(servers: Servers) -> Iterator[Servers]:
+    """A database without the matches that other tests have made unreadable."""
+    with own_database("worker", instead_of=servers) as found:
+        heartbeat.ensure()
+        yield found
+    heartbeat.ensure()
 
 
 @pytest.fixture
@@ -28,8 +38,8 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def worker(servers: Servers, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    environment = {**os.environ, **servers.environment(), "XQMJ_ROLE": "worker"}
+def worker(own: Servers, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    environment = {**os.environ, **own.environment(), "XQMJ_ROLE": "worker"}
     environment["BROKER_URL"] = "redis://127.0.0.1:1/0"
     with log.open("wb") as output:
         process = subprocess.Popen(
