@@ -1,8 +1,8 @@
 """Misty, the computer opponent: eight levels of one way of playing (rules document, section 14).
 
 The levels differ in how often any legal action is taken instead of the best one,
-and in nothing else. A decision needs a view, what is legal, chance,
-and somebody who says when time is up:
+and in nothing else. A decision needs a view, what is legal, chance, and somebody
+who says when time is up:
 
     chance = chance_for(secret, match_id, seat, number)
     action = Misty(level, chance, time_limit()).choose(view, legal)

@@ -12,17 +12,18 @@ from django.core.management import CommandError, call_command
 from django.core.management.base import OutputWrapper
 from msgspec.structs import replace
 
-from matches.bots.policies import First
-from matches.games.protocol import Action, HandOutcome
+from matches.bots.misty import chance_for
+from matches.bots.policies import Chance, First, Uniform
+from matches.games.protocol import Action, HandOutcome, SeatViewer
 from matches.games.xqmj.rules import TwoPlayerRules
 from matches.games.xqmj.state import HandState
 from matches.games.xqmj.view import HandView
 from matches.management.ladder import climb
-from matches.management.ladder.climb import STEPS, Step, Tally, play
+from matches.management.ladder.climb import STEPS, Player, Step, Tally, play
 from matches.management.ladder.report import table
 from matches.management.ladder.table import play_match
 from matches.management.progress import ProgressLine
-from tests.support.xqmj import two_player_rules
+from tests.support.xqmj import DEALER, Table, discard, two_player_rules
 
 GREEDY = Step(8, None, (0.50, 0.60))
 
@@ -106,6 +107,34 @@ class TestTally:
 def results(tally: Tally) -> tuple[int, int, int, tuple[int, int], int]:
     """What does not depend on the time."""
     return tally.wins, tally.draws, tally.losses, tally.points, tally.actions
+
+
+class TestPlayer:
+    def test_has_a_new_chance_at_every_action(self) -> None:
+        """XM-84: by the number of the seat's actions before it."""
+        table = Table("rE rR rP rP rP", "bK bA bR bH")
+        view, legal = table.rules.view(table.state, SeatViewer(DEALER)), table.legal(DEALER)
+        player = Player(1, bytes(32), bytes(16), DEALER)
+
+        expected = [Uniform(chance_after_level(number)).choose(view, legal) for number in range(20)]
+
+        assert [player.choose(view, legal) for _ in range(20)] == expected
+        assert player.actions == 20
+
+    def test_is_greedy_without_a_level(self) -> None:
+        """Greedy sees no farther than the first of two singles that wait alike."""
+        table = Table("rE rR rP rP rP", "bK bA bR bH")
+        view, legal = table.rules.view(table.state, SeatViewer(DEALER)), table.legal(DEALER)
+
+        assert Player(None, b"", b"", DEALER).choose(view, legal) == discard("rE")
+        assert Player(8, b"", b"", DEALER).choose(view, legal) == discard("rR")
+
+
+def chance_after_level(number: int) -> Chance:
+    """The chance of an action whose first number has been used."""
+    chance = chance_for(bytes(32), bytes(16), DEALER, number)
+    chance.randrange(100)
+    return chance
 
 
 class TestPlay:
