@@ -6,9 +6,11 @@ import io
 import json
 import logging
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import redis
+from django.contrib.auth import get_user_model
 from django.db import OperationalError
 
 from matches.api import health
@@ -17,7 +19,7 @@ from matches.eventstore.pool import Unavailable
 from matches.services import accounts, throttling, tokens
 from matches.services.throttling import Throttle
 from tests.support import api
-from tests.support.api import Api, InProcess, Player
+from tests.support.api import PASSWORD, Answer, Api, InProcess, Player
 from xqmj_site import logs
 
 pytestmark = pytest.mark.django_db
@@ -113,6 +115,66 @@ class TestLimit:
         limited.XQMJ_THROTTLES = {"address": "2/60"}
 
         assert {Api(InProcess()).get("health").status for _ in range(9)} == {200}
+
+
+class TestStaffLogIn:
+    """The admin's form, which is no part of the API."""
+
+    def tried(self, name: str, *, password: str = "x" * 12, address: str = "10.1.0.1") -> Answer:
+        """What the form answers to a password for the name, from an address."""
+        return InProcess().send(
+            "POST",
+            "/admin/login/",
+            {"Content-Type": "application/x-www-form-urlencoded", "X-Forwarded-For": address},
+            urlencode({"username": name, "password": password}).encode(),
+        )
+
+    def test_is_limited_to_ten_a_minute_of_an_address(self, limited: Any) -> None:
+        answers = [self.tried(f"nobody-{n}") for n in range(11)]
+
+        assert [answer.status for answer in answers] == [200] * 10 + [429]
+        assert answers[-1].code == "too_many_requests"
+        assert 1 <= int(answers[-1].headers["retry-after"]) <= 60
+
+    def test_is_limited_to_ten_a_minute_of_a_name_however_it_is_spelt(self, limited: Any) -> None:
+        limited.XQMJ_NUM_PROXIES = 1
+        spellings = ("victim", "VICTIM", " victim", "vict\u2170m")
+
+        answers = [self.tried(spellings[n % 4], address=f"10.1.0.{n}") for n in range(11)]
+
+        assert [answer.status for answer in answers] == [200] * 10 + [429]
+
+    def test_shares_its_limit_with_the_api(self, limited: Any) -> None:
+        for _ in range(10):
+            Api(InProcess()).post("auth/login", LOGIN)
+
+        assert self.tried("somebody-else").status == 429
+
+    def test_is_refused_with_the_right_password_too(self, limited: Any) -> None:
+        limited.XQMJ_NUM_PROXIES = 1
+        name = self.staff()
+        for n in range(10):
+            self.tried(name, address=f"10.1.0.{n}")
+
+        assert self.tried(name, password=PASSWORD, address="10.1.0.99").status == 429
+
+    def test_lets_staff_in(self, limited: Any) -> None:
+        answer = self.tried(self.staff(), password=PASSWORD)
+
+        assert (answer.status, answer.headers["location"]) == (302, "/accounts/profile/")
+
+    def test_is_closed_while_attempts_cannot_be_counted(self, limited: Any) -> None:
+        limited.REDIS_URL = "redis://127.0.0.1:1/0"
+
+        answer = self.tried(self.staff(), password=PASSWORD)
+
+        assert (answer.status, answer.code) == (503, "throttle_unavailable")
+
+    def staff(self) -> str:
+        """The name of a new member of the staff."""
+        name = api.fresh_name()
+        get_user_model().objects.create_superuser(username=name, password=PASSWORD)
+        return name
 
 
 class TestWithoutValkey:

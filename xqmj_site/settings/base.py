@@ -14,7 +14,7 @@ from xqmj_site import environ, logs
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "xqmj_site.apps.StaffConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
