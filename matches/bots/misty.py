@@ -65,9 +65,7 @@ def chance_for(secret: bytes, match_id: bytes, seat: Seat, number: int) -> Chanc
     return Draws(b"xqmj misty@1\0" + secret + match_id + place)
 
 
-def time_limit(
-    limit_s: float = LIMIT_S, clock: Callable[[], float] = time.thread_time
-) -> Callable[[], bool]:
-    """Whether this thread has used up so many seconds of processor time since now (XM-85)."""
-    end_s = clock() + limit_s
+def time_limit(clock: Callable[[], float] = time.thread_time) -> Callable[[], bool]:
+    """Whether this thread has used up the processor time of a decision since now (XM-85)."""
+    end_s = clock() + LIMIT_S
     return lambda: clock() >= end_s
