@@ -25,6 +25,18 @@ class TestMyMatches:
 
         assert ids(found) == [made[1].match_id, made[2].match_id, made[0].match_id]
 
+    def test_are_found_by_index(self, app: psycopg.Connection) -> None:
+        page = (uuid4().hex, None, None, BEGIN_MS, uuid4(), 9)
+        # So few rows as these any plan would bring at once.
+        for way in ("seqscan", "bitmapscan", "sort"):
+            app.execute(f"SET enable_{way} = off")
+
+        rows = app.execute(f"EXPLAIN {store._MY_MATCHES}", (*page, *page, 9)).fetchall()
+
+        plan = "\n".join(line for (line,) in rows)
+        assert "Scan Backward using match_seat_player on" in plan
+        assert "Scan Backward using match_event_invited on" in plan
+
     def test_go_on_after_a_cursor(self) -> None:
         player = uuid4().hex
         for at in (1, 2, 2, 2, 3):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import psycopg
@@ -64,6 +66,22 @@ def app_rights(owner_url: str) -> tuple[bool, ...]:
     return row
 
 
+APPENDS = "LOCK TABLE es.match_head, es.match_event, es.match_seat IN ROW EXCLUSIVE MODE"
+"""The locks that an append takes."""
+WAITS = """
+SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+ WHERE NOT l.granted AND a.datname = current_database()
+"""
+
+
+def until(held: Callable[[], bool]) -> None:
+    """Wait until it holds, for a minute at most."""
+    end_s = time.monotonic() + 60
+    while not held():
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+
+
 @pytest.mark.slow
 class TestMigrate:
     def test_works_without_the_roles_and_grants_when_they_are_there(self, empty_url: str) -> None:
@@ -85,6 +103,47 @@ class TestMigrate:
         assert back.returncode == 0, back.stderr
         with psycopg.connect(empty_url) as owner:
             assert owner.execute("SELECT to_regnamespace('es')").fetchone() == (None,)
+
+    def test_locks_nobody_out_of_the_log(self, empty_url: str) -> None:
+        assert migrate(empty_url, "matches", "0002").returncode == 0
+        with (
+            ThreadPoolExecutor(1) as threads,
+            psycopg.connect(empty_url) as appending,
+            psycopg.connect(empty_url) as other,
+        ):
+            appending.execute(APPENDS)
+            migrating = threads.submit(migrate, empty_url)
+            with psycopg.connect(empty_url, autocommit=True) as seer:
+                until(lambda: seer.execute(WAITS).fetchone() is not None or migrating.done())
+            other.execute(f"{APPENDS} NOWAIT")
+            other.rollback()
+            appending.rollback()
+
+        assert migrating.result().returncode == 0, migrating.result().stderr
+
+    def test_builds_an_index_again_that_an_interrupted_run_left(
+        self, servers: Servers, empty_url: str
+    ) -> None:
+        database = conninfo.conninfo_to_dict(empty_url)["dbname"]
+        assert migrate(empty_url, "matches", "0002").returncode == 0
+        with psycopg.connect(servers.superuser_url, dbname=database) as superuser:
+            superuser.execute("SET ROLE xqmj_owner")
+            superuser.execute("CREATE INDEX match_event_invited ON es.match_event (at_ms)")
+            superuser.execute("RESET ROLE")
+            superuser.execute(
+                "UPDATE pg_index SET indisvalid = false"
+                " WHERE indexrelid = 'es.match_event_invited'::regclass"
+            )
+
+        done = migrate(empty_url)
+
+        assert done.returncode == 0, done.stderr
+        with psycopg.connect(empty_url) as owner:
+            row = owner.execute(
+                "SELECT indisvalid, pg_get_indexdef(indexrelid) ~ 'invited.*at_ms, match_id'"
+                "  FROM pg_index WHERE indexrelid = 'es.match_event_invited'::regclass"
+            ).fetchone()
+        assert row == (True, True)
 
     def test_never_throws_a_log_away(self, servers: Servers) -> None:
         begun()
