@@ -34,6 +34,8 @@ FAR = 6.3 * 0.08
 """What a completion three tiles away is worth more than a loss, for each two draws of any tile."""
 
 _DECK = pack(DECK_32)
+_DIGITS = 9
+"""Positions that differ by less are equal: their sums were only rounded differently on the way."""
 
 Waits = tuple[tuple[int, int], ...]
 """Kinds that win, by their index, each with the points it scores on a discard."""
@@ -103,7 +105,6 @@ def expectation(seen: Seen, concealed: Counts, meld: Counts) -> float:
         if number:
             gain = _improved(step, unseen, other_ends * (left - 1))
             options.append((gain, number * (1 + DISCARDED) if step.claimable else number))
-    # In this order, positions with the same prospects are equal to the last bit.
     for gain, rate in sorted(options, reverse=True):
         if gain * rates <= gained:
             break
@@ -111,8 +112,8 @@ def expectation(seen: Seen, concealed: Counts, meld: Counts) -> float:
         rates += rate
     if not gained:
         far = sum(missing.ways(unseen) for missing in ahead.far)
-        return FAR * far / left**2 - LOSS
-    return gained / rates - LOSS
+        return round(FAR * far / left**2 - LOSS, _DIGITS)
+    return round(gained / rates - LOSS, _DIGITS)
 
 
 def _waiting(waits: Waits, unseen: Sequence[int], taken: int | None) -> tuple[float, float]:

@@ -165,6 +165,19 @@ class TestExpectation:
         assert choice(Table("rR rH rC rA rE", "bK bA bR bH"), DEALER) == discard("rA")
         assert choice(Table("rR rH rC bA bE", "bK rA bR bH"), DEALER) == discard("bA")
 
+    def test_takes_values_for_equal_whose_sums_were_rounded_differently(self) -> None:
+        """In fractions both are -2,674,801 / 1,757,970; in plain sums they are 2 in 10 ** 16 apart."""
+        numbers = (1, 1, 2, 1, 1, 1, 2, 0, 2, 0, 1, 1, 2, 4)
+        known = Seen(NO_TILES, NO_TILES, numbers, sum(numbers), against_meld=False)
+
+        red_chariot, red_soldier = (
+            expectation(known, pack(listed(position)), NO_TILES)
+            for position in ("rR bE bE bR", "rP bE bE bR")
+        )
+
+        assert red_chariot == red_soldier
+        assert red_soldier == pytest.approx(-2_674_801 / 1_757_970)
+
     def test_looks_one_improvement_ahead(self) -> None:
         """Both singles wait alike; but rK rA would make 3 with rE and the soldiers, rH rC 2."""
         assert choice(Table(*AHEAD), DEALER) == discard("rR")
