@@ -166,7 +166,7 @@ class TestExpectation:
         assert choice(Table("rR rH rC bA bE", "bK rA bR bH"), DEALER) == discard("bA")
 
     def test_takes_values_for_equal_whose_sums_were_rounded_differently(self) -> None:
-        """In fractions both are -2,674,801 / 1,757,970; in plain sums they are 2 in 10 ** 16 apart."""
+        """In fractions both are -2,674,801 / 1,757,970; plain sums are 2 in 10 ** 16 apart."""
         numbers = (1, 1, 2, 1, 1, 1, 2, 0, 2, 0, 1, 1, 2, 4)
         known = Seen(NO_TILES, NO_TILES, numbers, sum(numbers), against_meld=False)
 
