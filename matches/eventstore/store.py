@@ -262,7 +262,8 @@ def beat() -> Beat:
     """Record that players can reach the service now: for processes that serve them, and no other.
 
     Where the newest beat is older than `GAP_THRESHOLD_MS`, the time since is
-    recorded as a gap.
+    recorded as a gap. While an append would have to wait for a table there is no
+    beat, but `Unavailable` at once.
     """
     ((now_ms,),) = pool.run(_BEAT, (str(GAP_THRESHOLD_MS),)).rows
     return Beat(now_ms)

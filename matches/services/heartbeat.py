@@ -46,7 +46,7 @@ class Heartbeat:
         try:
             store.beat()
         except Unavailable:
-            # The log is away, so the service is: that is what the missing beat says.
+            # Nobody can write to the log, so the service is away: the missing beat says so.
             metrics.count(metrics.BEATS, "failed")
         except Exception:
             # Whatever it was, a process without a heart would give everybody time back.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import psycopg
@@ -88,6 +89,36 @@ class TestBeat:
         found = store.load(stream.match_id)
         assert found is not None
         assert (alive_ms, beat.now_ms) in [(gap.from_ms, gap.until_ms) for gap in found.gaps]
+
+    @pytest.mark.parametrize("table", ["match_head", "match_event", "match_seat"])
+    def test_fails_at_once_while_a_lock_keeps_appends_out_and_their_time_is_a_gap(
+        self, owner: psycopg.Connection, table: str
+    ) -> None:
+        alive_ms = store.beat().now_ms
+
+        with owner.transaction():
+            # What CREATE INDEX takes.
+            owner.execute(f"LOCK TABLE es.{table} IN SHARE MODE")
+            begun_s = time.monotonic()
+            with pytest.raises(store.Unavailable):
+                store.beat()
+            spent_s = time.monotonic() - begun_s
+            time.sleep(1.1)
+        beat = store.beat()
+
+        assert spent_s < 1
+        assert gaps_from(owner, alive_ms) == [(alive_ms, beat.now_ms)]
+
+    def test_goes_on_beside_what_keeps_nobody_out(self, owner: psycopg.Connection) -> None:
+        match_id = begun().match_id
+
+        with owner.transaction():
+            # What CREATE INDEX CONCURRENTLY and a vacuum take, and a match that is held up alone.
+            owner.execute("LOCK TABLE es.match_event IN SHARE UPDATE EXCLUSIVE MODE")
+            owner.execute("SELECT FROM es.match_head WHERE match_id = %s FOR UPDATE", (match_id,))
+            before_ms = store.now()
+
+            assert store.beat().now_ms >= before_ms
 
     def test_commits_a_gap_durably(self, app: psycopg.Connection) -> None:
         with app.transaction():
