@@ -209,8 +209,6 @@ def try_one(write: Write, stage: Stage, ledger: Ledger, way: str, span: range) -
         assert answer.headers["retry-after"] == "1", where
         assert came in ({}, full), where
 
-    # So does every request of a server begin.
-    close_old_connections()
     again = [send() for _ in range(2)]
 
     assert [one.status for one in again] == [write.status] * 2, (where, again)

@@ -21,13 +21,13 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.core.wsgi import get_wsgi_application
 
 from matches.games.xqmj.rules import TwoPlayerRules
 from matches.management.demo import player
 from matches.management.demo.ink import Ink
 from matches.management.demo.show import Demo
 from ratings.services import apply_finished
+from tests.support import wsgi
 from tests.support.servers import ROOT
 from xqmj_site.devstack import processes
 
@@ -54,7 +54,7 @@ class Quiet(WSGIRequestHandler):
 def url(_django_db_helper: None) -> Iterator[str]:
     """The address of the API in this process, with ratings applied as the worker does."""
     server = make_server(
-        "127.0.0.1", 0, get_wsgi_application(), server_class=Server, handler_class=Quiet
+        "127.0.0.1", 0, wsgi.application(), server_class=Server, handler_class=Quiet
     )
     over = threading.Event()
 

@@ -122,12 +122,14 @@ class TestStaffLogIn:
 
     def tried(self, name: str, *, password: str = "x" * 12, address: str = "10.1.0.1") -> Answer:
         """What the form answers to a password for the name, from an address."""
-        return InProcess().send(
-            "POST",
-            "/admin/login/",
-            {"Content-Type": "application/x-www-form-urlencoded", "X-Forwarded-For": address},
-            urlencode({"username": name, "password": password}).encode(),
-        )
+        headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "X-Forwarded-For": address,
+            "Cookie": f"csrftoken={'c' * 32}",
+            "X-CSRFToken": "c" * 32,
+        }
+        form = urlencode({"username": name, "password": password}).encode()
+        return InProcess().send("POST", "/admin/login/", headers, form)
 
     def test_is_limited_to_ten_a_minute_of_an_address(self, limited: Any) -> None:
         answers = [self.tried(f"nobody-{n}") for n in range(11)]

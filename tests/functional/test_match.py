@@ -10,10 +10,9 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import msgspec
 import pytest
-from django.core.wsgi import get_wsgi_application
 
 from ratings.services import apply_finished
-from tests.support import ahead, api
+from tests.support import ahead, api, wsgi
 from tests.support.api import Api, InProcess, OverHttp, Player, Transport
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +33,7 @@ class _Quiet(WSGIRequestHandler):
 def address() -> Iterator[str]:
     """A server in threads of this process, so that its clock can be set ahead."""
     with make_server(
-        "127.0.0.1", 0, get_wsgi_application(), server_class=_Server, handler_class=_Quiet
+        "127.0.0.1", 0, wsgi.application(), server_class=_Server, handler_class=_Quiet
     ) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -14,12 +15,13 @@ from django.core.wsgi import get_wsgi_application
 from matches.api.moves import Moves
 from matches.services import execute
 from matches.services.errors import unavailable
-from tests.support import api
+from tests.support import api, sitting
 from tests.support.api import InProcess, Player
 
 pytestmark = pytest.mark.django_db
 
 Told = tuple[str, dict[str, str], bytes]
+DISCARD = {"type": "discard", "tile": "rC", "drawn": False}
 
 
 @pytest.fixture
@@ -67,18 +69,44 @@ def both(path: str, **more: Any) -> tuple[Told, Told]:
     return ask(Moves(handler), path, **more), ask(handler, path, **more)
 
 
+def done(path: str, player: Player, body: dict[str, Any]) -> dict[str, Any]:
+    """What both say of a command that succeeds: the same but for the time."""
+    more = {"body": json.dumps(body).encode(), "HTTP_IDEMPOTENCY_KEY": uuid4().hex}
+    mine, theirs = both(path, token=player.token, **more)
+    assert mine[:2] == theirs[:2]
+    assert mine[0] == "200 OK", mine[2]
+    said, repeated = json.loads(mine[2]), json.loads(theirs[2])
+    assert {**said, "now": None} == {**repeated, "now": None}
+    found: dict[str, Any] = said
+    return found
+
+
 class TestMoves:
-    def test_answer_as_django_would(self, table: tuple[Player, Player, str]) -> None:
+    def test_join_as_django_would(self, table: tuple[Player, Player, str]) -> None:
+        one, other, _ = table
+        path = f"/api/v1/matches/{api.created(one)}/join"
+
+        (event,) = done(path, other, {})["events"]
+
+        assert (event["kind"], event["actor"]) == ("match.seat_taken", 1)
+
+    def test_act_as_django_would(
+        self, rigged: Callable[[tuple[str, ...]], None], table: tuple[Player, Player, str]
+    ) -> None:
+        rigged(sitting.NOTHING_OFFERED)
+        one, other, _ = table
+        path = f"/api/v1/matches/{api.begun(one, other)}/act"
+
+        (event,) = done(path, one, {"action": DISCARD})["events"]
+
+        assert (event["kind"], event["data"]["tile"]) == ("xqmj.tile_discarded", "rC")
+
+    def test_resign_as_django_would(self, table: tuple[Player, Player, str]) -> None:
         one, _, match_id = table
-        path = f"/api/v1/matches/{match_id}/resign"
-        key = uuid4().hex
 
-        mine, theirs = both(path, token=one.token, body=b"{}", HTTP_IDEMPOTENCY_KEY=key)
+        (event,) = done(f"/api/v1/matches/{match_id}/resign", one, {})["events"]
 
-        assert mine[:2] == theirs[:2]
-        assert mine[0] == "200 OK"
-        said, repeated = json.loads(mine[2]), json.loads(theirs[2])
-        assert {**said, "now": None} == {**repeated, "now": None}
+        assert (event["kind"], event["data"]["winner"]) == ("match.ended", 1)
 
     @pytest.mark.parametrize(
         "more",
@@ -173,3 +201,20 @@ class TestMoves:
             request_started.disconnect(listen)
 
         assert len(heard) == 1
+
+
+class TestTransport:
+    def test_of_the_tests_goes_the_way_of_production(
+        self, table: tuple[Player, Player, str]
+    ) -> None:
+        one, _, match_id = table
+        heard: list[str] = []
+        listen = lambda environ, **_: heard.append(environ["PATH_INFO"])  # noqa: E731
+        request_started.connect(listen)
+        try:
+            assert one.post(f"matches/{match_id}/resign").status == 200
+            assert one.get("me").status == 200
+        finally:
+            request_started.disconnect(listen)
+
+        assert heard == ["/api/v1/me"]

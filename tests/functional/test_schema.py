@@ -11,7 +11,6 @@ from typing import Any
 import jsonschema
 import pytest
 import schemathesis
-from django.core.wsgi import get_wsgi_application
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from referencing import Registry, Resource
@@ -29,7 +28,7 @@ from matches.api import shapes
 from matches.api.catalogue import _document
 from matches.games.registry import rules_for, rulesets
 from tests.functional.test_authz import TABLE, routes
-from tests.support import ahead, api
+from tests.support import ahead, api, wsgi
 from tests.support.ahead import AheadStore
 from tests.support.api import Answer, Api, InProcess, Player
 
@@ -196,7 +195,7 @@ class TestAnswers:
 @pytest.fixture(scope="session")
 def openapi(servers: object, django_db_blocker: Any) -> Any:  # noqa: ARG001
     with django_db_blocker.unblock():
-        return schemathesis.openapi.from_wsgi("/api/v1/schema", get_wsgi_application())
+        return schemathesis.openapi.from_wsgi("/api/v1/schema", wsgi.application())
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A client of the API for tests: in this process through Django's test client, or over HTTP."""
+"""A client of the API for tests: in this process as a WSGI server would ask it, or over HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from django.test import Client
+from tests.support import wsgi
 
 ROOT = "/api/v1"
 
@@ -46,10 +46,7 @@ class Transport(Protocol):
 
 
 class InProcess:
-    """Through Django's handler and its middleware, without a socket."""
-
-    def __init__(self) -> None:
-        self._client = Client(raise_request_exception=False)
+    """Through the web role's own WSGI application, without a socket."""
 
     def send(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
@@ -63,11 +60,9 @@ class InProcess:
         if length is not None:
             extra["CONTENT_LENGTH"] = length
         path, _, query = path.partition("?")
-        answer = self._client.generic(
-            method, path, body or b"", content_type=content_type, QUERY_STRING=query, **extra
-        )
-        found = {name.lower(): value for name, value in answer.headers.items()}
-        return Answer(answer.status_code, found, answer.content)
+        answer = wsgi.send(method, path, body or b"", content_type, QUERY_STRING=query, **extra)
+        found = {name.lower(): value for name, value in answer.headers}
+        return Answer(answer.status, found, answer.body)
 
 
 class OverHttp:

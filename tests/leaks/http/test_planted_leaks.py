@@ -58,6 +58,17 @@ class TestPlanted:
 
         assert "ETag" in found().left
 
+    def test_header_of_a_move_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        answered = gate.answered
+
+        def counting(request: Any) -> Any:
+            response, headers = answered(request)
+            return response, headers | {"X-Version": str(worlds._acting[0].match.version)}
+
+        monkeypatch.setattr("matches.api.moves.answered", counting)
+
+        assert "X-Version" in found().left
+
     def test_visible_pass_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         told: dict[Any, Any] = {
             **view._SHOW,

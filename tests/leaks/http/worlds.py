@@ -18,8 +18,6 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from django.core.handlers.wsgi import WSGIHandler
-from django.test import RequestFactory
 
 from matches.domain.clock import Due
 from matches.domain.commands import Act, Body, Join, Leave, Ready, Resign
@@ -33,6 +31,7 @@ from matches.services.engine import Engine
 from matches.services.people import PlayerRef
 from tests.leaks.engine import worlds as engine_worlds
 from tests.leaks.engine.worlds import PLAYERS, RULES, Wall
+from tests.support import wsgi
 from tests.support.memory_store import Clock, MemoryStore
 from tests.support.sitting import ANA, BEN, EVE, MATCH_ID, SECRET, created
 
@@ -119,8 +118,6 @@ class HttpWorld:
         self.last_sent: dict[str, tuple[str, bytes, str]] = {}
         self._sent = 0
         self._commits = 0
-        self._handler = WSGIHandler()
-        self._make = RequestFactory()
         self._act()
         self.engine.create(
             creator=ANA, key=None, match_id=ID, created=created(players=PLAYERS), secret=SECRET
@@ -196,13 +193,12 @@ class HttpWorld:
             headers["HTTP_IDEMPOTENCY_KEY"] = key
         if etag:
             headers["HTTP_IF_NONE_MATCH"] = etag
-        request = self._make.generic(method, path, body, "application/json", **headers)  # type: ignore[arg-type]
         began_ms = self.clock()
-        answer: Any = self._handler.get_response(request)
-        told = sorted(pair for pair in answer.items() if pair[0] != "X-Request-Id")
+        answer = wsgi.send(method, path, body, "application/json", **headers)
+        told = sorted(pair for pair in answer.headers if pair[0] != "X-Request-Id")
         took_ms = self.clock() - began_ms
         what = f"{method} {path.removeprefix('/api/v1/')} {body.decode()}"
-        return what, answer.status_code, f"{told} after {took_ms} ms", answer.content
+        return what, answer.status, f"{told} after {took_ms} ms", answer.body
 
     def _set(self, now_ms: int) -> None:
         self.clock.ms = max(self.clock.ms, BASE_MS + now_ms)
