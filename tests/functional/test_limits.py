@@ -332,8 +332,10 @@ class TestRequestId:
         assert [(line["event"], line.get("request_id")) for line in ours] == [
             ("looked up", one),
             ("a request failed", one),
+            ("Internal Server Error: /api/v1/players/ada", one),
             ("looked up", other),
             ("a request failed", other),
+            ("Internal Server Error: /api/v1/players/ada", other),
             ("afterwards", None),
         ]
 

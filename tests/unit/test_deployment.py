@@ -245,9 +245,12 @@ class TestOperations:
         r'|environ(?:ment)?\["([A-Z][A-Z0-9_]+)"\]'
     )
     NOT_SETTINGS = frozenset(
-        ("NO_COLOR", "TERM", "GAME", "PATH", "PROMETHEUS_MULTIPROC_DIR", "XQMJ_ROLE", "XQMJ_URL")
+        (
+            *("NO_COLOR", "TERM", "GAME", "PATH", "PATH_INFO"),
+            *("PROMETHEUS_MULTIPROC_DIR", "XQMJ_ROLE", "XQMJ_URL"),
+        )
     )
-    """The terminal's own, and what our processes tell each other."""
+    """The terminal's own, what our processes tell each other, and a request's path in WSGI."""
 
     def read(self) -> set[str]:
         found = {
