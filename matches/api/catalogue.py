@@ -24,10 +24,10 @@ from matches.api.answers import (
 )
 from matches.api.base import ApiView
 from matches.api.bodies import NoQuery
-from matches.api.codes import ERRORS_PATH, TABLE
 from matches.api.schema import operation
 from matches.domain.clock import CONTROLS
 from matches.games.registry import rulesets
+from matches.services.codes import ERRORS_PATH, TABLE
 
 ROOT = "/api/v1/"
 

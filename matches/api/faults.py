@@ -20,10 +20,10 @@ from django.http import Http404, HttpResponse
 from django.http.request import UnreadablePostError
 from rest_framework import exceptions as drf
 
-from matches.api.codes import TABLE
 from matches.api.problems import Problem, render
 from matches.eventstore.store import Unavailable
 from matches.games.protocol import Rejected
+from matches.services.codes import TABLE
 from matches.services.errors import ServiceError
 
 LOG = logging.getLogger("xqmj.api")

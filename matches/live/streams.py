@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 import msgspec
@@ -23,7 +24,8 @@ from django.conf import settings
 
 from matches.domain.visibility import Line
 from matches.services import accounts, matches, notices, wire
-from matches.services.errors import CODES, ServiceError
+from matches.services.errors import ServiceError
+from matches.services.problems import CONTENT_TYPE, body_of
 from matches.services.throttling import throttle
 from matches.services.viewers import viewer_of
 
@@ -31,9 +33,12 @@ KEEP_ALIVE_S = 15.0
 """An empty line goes out after so long without an event."""
 LOOK_S = 1.0
 """The log is looked at this often: a notice may be lost."""
-LARGEST_SEQ = 2**31 - 1
+LARGEST_SEQ = 1_000_000
 RETRY_AFTER_S = 2
-"""Where nothing says when to try again."""
+"""When somebody who found all places taken may look again."""
+
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,6}", re.ASCII)
+_CHALLENGED = frozenset({"not_authenticated", "bad_token"})
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -51,7 +56,7 @@ class Nothing(AsyncHttpConsumer):
 
     async def handle(self, _body: bytes) -> None:
         """Refuse it like everything that may not be seen."""
-        await _refuse(self, "not_found", 404, "There is nothing here.")
+        await _refuse(self, ServiceError("not_found"))
 
 
 class MatchStream(AsyncHttpConsumer):
@@ -84,18 +89,13 @@ class MatchStream(AsyncHttpConsumer):
     async def _run(self) -> None:
         try:
             await self._asked()
-        except _Refused as refused:
-            await _refuse(self, refused.code, refused.status, refused.meaning)
-        except ServiceError as error:
-            meaning = CODES[error.code].meaning
-            await _refuse(self, error.code, error.status, meaning, error.retry_after_s)
+        except ServiceError as refused:
+            await _refuse(self, refused)
 
     async def _asked(self) -> None:
         if self.scope["method"] != "GET":
-            raise _Refused("method_not_allowed", 405, "A stream is only read.")
+            raise ServiceError("method_not_allowed")
         after = _after(self.scope["query_string"])
-        if after is None:
-            raise _Refused("invalid_parameter", 400, "`after` is the number of a line.")
         player, token = await asyncio.to_thread(_admitted, self.scope)
         match_id = UUID(self.scope["url_route"]["kwargs"]["match_id"])
         with self._place(player):
@@ -109,7 +109,7 @@ class MatchStream(AsyncHttpConsumer):
             streams.total() >= settings.XQMJ_LIVE_STREAMS
             or streams[player] >= settings.XQMJ_LIVE_STREAMS_A_PLAYER
         ):
-            raise _Refused("too_many_requests", 429, "Too many streams are open.")
+            raise ServiceError("too_many_requests", retry_after_s=RETRY_AFTER_S)
         streams[player] += 1
         try:
             yield
@@ -127,8 +127,9 @@ class MatchStream(AsyncHttpConsumer):
 
         with notices.watching(match_id, wake):
             found = await _events(match_id, player, after, token)
-            if after > found.entry.seq(viewer_of(found.entry.match, player)):
-                raise _Refused("seq_ahead", 409, "The match has not come that far.")
+            seq = found.entry.seq(viewer_of(found.entry.match, player))
+            if after > seq:
+                raise ServiceError("seq_ahead", {"seq": seq})
             await self.send_headers(headers=_headers(b"application/x-ndjson"))
             await self._follow(found, player, token, woken)
 
@@ -162,14 +163,6 @@ class MatchStream(AsyncHttpConsumer):
         await self.send_body(b"")
 
 
-class _Refused(Exception):
-    """The stream is not opened: status, code and meaning of the answer."""
-
-    def __init__(self, code: str, status: int, meaning: str) -> None:
-        super().__init__(code)
-        self.code, self.status, self.meaning = code, status, meaning
-
-
 async def _told(woken: asyncio.Event, within_s: float) -> bool:
     """Whether a notice came within the time."""
     try:
@@ -198,17 +191,20 @@ def _admitted(scope: Mapping[str, Any]) -> tuple[str, str]:
     throttle.spend("connect", address or "unknown")
     token = wire.token_of(headers.get(b"authorization", ""))
     if token is None:
-        raise ServiceError("bad_token")
+        raise ServiceError("not_authenticated")
     player = accounts.authenticate(token).id
     throttle.spend("connect", player)
     return player, token
 
 
-def _after(query: bytes) -> int | None:
-    given = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("after", ["0"])
-    text = given[-1]
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= LARGEST_SEQ):
-        return None
+def _after(query: bytes) -> int:
+    """The one parameter that there is, read as REST reads it."""
+    given = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    if any(name != "after" for name, _ in given):
+        raise ServiceError("unknown_parameter")
+    text, *more = [text for _, text in given] or ["0"]
+    if more or not _NUMBER.fullmatch(text) or int(text) > LARGEST_SEQ:
+        raise ServiceError("invalid_parameter")
     return int(text)
 
 
@@ -226,15 +222,14 @@ def _headers(content_type: bytes) -> Headers:
     ]
 
 
-async def _refuse(
-    consumer: AsyncHttpConsumer,
-    code: str,
-    status: int,
-    meaning: str,
-    retry_after_s: int | None = None,
-) -> None:
-    body = {"status": status, "code": code, "title": meaning}
-    headers = _headers(b"application/problem+json")
-    if status in {429, 503}:
-        headers.append((b"retry-after", b"%d" % (retry_after_s or RETRY_AFTER_S)))
-    await consumer.send_response(status, msgspec.json.encode(body), headers=headers)
+async def _refuse(consumer: AsyncHttpConsumer, error: ServiceError) -> None:
+    """Answer the problem that REST would."""
+    body = body_of(error.code, facts=error.detail)
+    headers = _headers(CONTENT_TYPE.encode())
+    if error.retry_after_s is not None:
+        headers.append((b"retry-after", b"%d" % error.retry_after_s))
+    if error.code in _CHALLENGED:
+        headers.append((b"www-authenticate", wire.SCHEME.encode()))
+    if error.code == "method_not_allowed":
+        headers.append((b"allow", b"GET"))
+    await consumer.send_response(body.status, msgspec.json.encode(body), headers=headers)

@@ -84,8 +84,8 @@ Detail = Mapping[str, str | int] | Mapping[str, list[str]]
 class ServiceError(Exception):
     """Nothing was done, and `code` says why.
 
-    `status` is the HTTP status it suggests, `detail` holds facts that whoever
-    asked may know, `retry_after_s` is set where trying again makes sense.
+    `detail` holds facts that whoever asked may know, `retry_after_s` is set where
+    trying again makes sense.
     """
 
     def __init__(
@@ -95,12 +95,6 @@ class ServiceError(Exception):
         self.code = code
         self.detail: Detail = {} if detail is None else detail
         self.retry_after_s = retry_after_s
-
-    @property
-    def status(self) -> int:
-        """The HTTP status that the code suggests; 409 for a game's own refusal."""
-        known = CODES.get(self.code)
-        return 409 if known is None else known.status
 
 
 def refused(rejected: Rejected) -> ServiceError:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from matches.api.codes import TABLE
+from matches.services.codes import TABLE
 from tests.functional.bad_requests import (
     Bad,
     accounts,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from matches.live import routing
 from matches.services.throttling import DEFAULTS
 from ratings.services import apply_finished
 from tests.functional.test_authz import routes
@@ -63,3 +64,12 @@ class TestAddresses:
                 continue  # a part of the page
             stem = re.sub(r"<[^>]+>", "[^/ `?]+", route)
             assert re.search(stem, told), f"{name}: {route}"
+
+    def test_of_streams_are_named_too(self) -> None:
+        stems = [str(route.pattern).strip("^$") for route in routing.application.routes]
+
+        named = [re.sub(r"\(\?P<[^)]+\)", "[^/ `?]+", stem) for stem in stems if stem]
+
+        assert len(named) == 2
+        for stem in named:
+            assert re.search(f"GET /{stem}", TEXT), stem

@@ -9,16 +9,19 @@ from typing import Any
 
 import pytest
 import redis
-from asgiref.testing import ApplicationCommunicator
 from knox.models import AuthToken
 
-from matches.live import routing, streams
+from matches.live import streams
 from matches.live.streams import MatchStream
 from matches.services import tokens
 from matches.services.throttling import Throttle
-from tests.support.api import InProcess, Player, begun, guest, registered
+from tests.support.api import Api, InProcess, Player, begun, guest, registered
+from tests.support.live import Live, Stream, to_match
 
 pytestmark = pytest.mark.django_db
+
+WORDED = {"invalid_parameter", "unknown_parameter"}
+"""Codes whose detail quotes the reader of the query."""
 
 
 def _revoke_elsewhere(token: str) -> None:
@@ -28,66 +31,6 @@ def _revoke_elsewhere(token: str) -> None:
 def _begun() -> tuple[str, Player, Player]:
     one, two = registered(InProcess()), registered(InProcess())
     return begun(one, two), one, two
-
-
-class Stream:
-    """A client of the live process, without a socket."""
-
-    def __init__(
-        self, match_id: str, *, token: str | None = None, query: str = "", address: str = ""
-    ) -> None:
-        headers = [(b"x-forwarded-for", address.encode())]
-        if token is not None:
-            headers.append((b"authorization", f"Bearer {token}".encode()))
-        path = f"/live/v1/matches/{match_id}/events"
-        self._scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path,
-            "query_string": query.encode(),
-            "headers": headers,
-        }
-        self._talk = ApplicationCommunicator(routing.application, self._scope)
-        self.status = 0
-        self.headers: dict[bytes, bytes] = {}
-        self.over = False
-        self._buffer = b""
-
-    async def open(self) -> Stream:
-        await self._talk.send_input({"type": "http.request", "body": b"", "more_body": False})
-        begun = await self._talk.receive_output(5)
-        self.status, self.headers = begun["status"], dict(begun["headers"])
-        return self
-
-    async def lines(self, count: int) -> list[dict[str, Any]]:
-        """The next `count` lines, keep-alives left out."""
-        found: list[dict[str, Any]] = []
-        while len(found) < count:
-            line = await self._line()
-            if line:
-                found.append(json.loads(line))
-        return found
-
-    async def rest(self) -> bytes:
-        """Everything until the stream ends."""
-        while not self.over:
-            await self._read()
-        return self._buffer
-
-    async def _line(self) -> bytes:
-        while b"\n" not in self._buffer:
-            await self._read()
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
-
-    async def _read(self) -> None:
-        message = await self._talk.receive_output(5)
-        self._buffer += message.get("body", b"")
-        self.over = not message.get("more_body", False)
-
-    async def close(self) -> None:
-        await self._talk.send_input({"type": "http.disconnect"})
-        await self._talk.wait(5)
 
 
 @pytest.fixture
@@ -103,7 +46,7 @@ def connects(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _opened(match_id: str, token: str | None, address: int) -> Stream:
     """What became of a stream that was opened from an address and left at once."""
-    stream = Stream(match_id, token=token, address=f"192.0.2.{address}")
+    stream = to_match(match_id, token=token, address=f"192.0.2.{address}")
 
     async def then(_stream: Stream) -> None:
         pass
@@ -133,7 +76,7 @@ class TestMatchStream:
             assert await stream.lines(len(expected)) == expected
 
         assert expected[-1]["kind"] == "match.hand_dealt"
-        _watch(Stream(match_id, token=one.token), then)
+        _watch(to_match(match_id, token=one.token), then)
 
     def test_shows_a_spectator_no_tiles(self) -> None:
         match_id, one, two = _begun()
@@ -143,7 +86,7 @@ class TestMatchStream:
         async def then(stream: Stream) -> None:
             assert await stream.lines(len(public)) == public
 
-        _watch(Stream(match_id, token=watcher.token), then)
+        _watch(to_match(match_id, token=watcher.token), then)
         assert public[-1]["kind"] == "match.hand_dealt"
         assert "concealed" not in json.dumps(public)
         for seat in (one, two):
@@ -158,7 +101,7 @@ class TestMatchStream:
             assert await stream.lines(len(expected)) == expected
 
         assert [line["seq"] for line in expected] == [4, 5]
-        _watch(Stream(match_id, token=one.token, query="after=3"), then)
+        _watch(to_match(match_id, token=one.token, query="after=3"), then)
 
     def test_is_woken_by_a_commit_and_ends_with_the_match(self) -> None:
         match_id, one, two = _begun()
@@ -171,7 +114,7 @@ class TestMatchStream:
             assert (last["kind"], last["data"]["reason"]) == ("match.ended", "resignation")
             assert await stream.rest() == b""
 
-        _watch(Stream(match_id, token=one.token), then)
+        _watch(to_match(match_id, token=one.token), then)
 
     @pytest.mark.parametrize(
         ("match_id", "token", "query", "status"),
@@ -193,15 +136,44 @@ class TestMatchStream:
         async def then(stream: Stream) -> None:
             assert stream.status == status
 
-        _watch(Stream(match_id, token=token, query=query), then)
+        _watch(to_match(match_id, token=token, query=query), then)
 
-    def test_refuses_a_number_that_no_line_has_yet(self) -> None:
+    @pytest.mark.parametrize(
+        ("query", "token", "code"),
+        [
+            ("events?after=6", "seat", "seq_ahead"),
+            ("events?after=00", "seat", "invalid_parameter"),
+            ("events?after=1000001", "seat", "invalid_parameter"),
+            ("events?after=1&after=2", "seat", "invalid_parameter"),
+            ("events?before=1", "seat", "unknown_parameter"),
+            ("events", None, "not_authenticated"),
+            ("events", "unknown", "bad_token"),
+            ("nothing", "seat", "not_found"),
+        ],
+    )
+    def test_refuses_in_the_words_of_rest(self, query: str, token: str | None, code: str) -> None:
+        match_id, one, _ = _begun()
+        token = one.token if token == "seat" else token
+        path = f"v1/matches/{match_id}/{query}"
+
+        rest = Api(InProcess(), token).get(f"/api/{path}")
+        live = Api(Live(), token).get(f"/live/{path}")
+
+        assert (live.status, live.code) == (rest.status, code)
+        told, expected = live.json, rest.json
+        if code in WORDED:
+            told.pop("detail"), expected.pop("detail")
+        assert told == expected
+        for name in ("content-type", "www-authenticate", "cache-control"):
+            assert live.headers.get(name) == rest.headers.get(name), name
+
+    def test_refuses_another_method_and_names_its_own(self) -> None:
         match_id, one, _ = _begun()
 
-        async def then(stream: Stream) -> None:
-            assert stream.status == 409
+        answer = Api(Live(), one.token).post(f"/live/v1/matches/{match_id}/events")
 
-        _watch(Stream(match_id, token=one.token, query="after=6"), then)
+        assert (answer.status, answer.code) == (405, "method_not_allowed")
+        assert answer.headers["allow"] == "GET"
 
     def test_ends_when_its_token_is_revoked(self) -> None:
         match_id, one, _ = _begun()
@@ -213,7 +185,7 @@ class TestMatchStream:
             await stream.rest()
             assert stream.over
 
-        _watch(Stream(match_id, token=one.token), then)
+        _watch(to_match(match_id, token=one.token), then)
 
     def test_tells_nothing_once_its_token_is_known_to_be_revoked(
         self, monkeypatch: pytest.MonkeyPatch
@@ -229,7 +201,7 @@ class TestMatchStream:
             assert await stream.rest() == b""
             assert stream.over
 
-        _watch(Stream(match_id, token=one.token), then)
+        _watch(to_match(match_id, token=one.token), then)
 
     @pytest.mark.usefixtures("connects")
     def test_is_not_opened_over_and_over(self) -> None:
@@ -256,9 +228,9 @@ class TestMatchStream:
         setattr(settings, setting, 1)
 
         async def then(_first: Stream) -> None:
-            second = await Stream(match_id, token=one.token).open()
+            second = await to_match(match_id, token=one.token).open()
             assert second.status == 429
             await second.close()
 
-        _watch(Stream(match_id, token=one.token), then)
+        _watch(to_match(match_id, token=one.token), then)
         assert MatchStream.open_streams.total() == 0

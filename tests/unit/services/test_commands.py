@@ -13,6 +13,7 @@ from matches.domain.match import due_at
 from matches.eventstore.pool import Unavailable
 from matches.eventstore.rows import ABORTED, FINISHED
 from matches.games.protocol import SeatViewer
+from matches.services.codes import TABLE
 from matches.services.errors import ServiceError
 from tests.support.parlour import Parlour, key, lose_races, refusal
 from tests.support.sitting import (
@@ -119,7 +120,7 @@ class TestRefusedCommand:
 
         error = refusal(parlour, BEN, Act(WIN), key=key("one"))
 
-        assert (error.code, error.status) == ("not_your_turn", 409)
+        assert (error.code, TABLE[error.code].status) == ("not_your_turn", 409)
         assert parlour.store.rows(parlour.match_id) == before
         assert parlour.trips() == ["load"]
 
@@ -154,7 +155,7 @@ class TestRefusedCommand:
 
         error = refusal(parlour, EVE, Resign())
 
-        assert (error.code, error.status) == ("not_a_seat", 403)
+        assert (error.code, TABLE[error.code].status) == ("not_a_seat", 403)
 
     def test_of_an_invitation_to_somebody_else_says_there_is_no_match(
         self, parlour: Parlour
@@ -171,7 +172,7 @@ class TestRefusedCommand:
 
         error = refusal(parlour, BEN, Resign())
 
-        assert (error.code, error.status) == ("match_ended", 410)
+        assert (error.code, TABLE[error.code].status) == ("match_ended", 410)
 
     def test_is_told_what_the_guard_says(self, parlour: Parlour) -> None:
         parlour.create()
@@ -222,7 +223,7 @@ class TestRepeatedCommand:
 
         error = refusal(parlour, ANA, Leave(), key=key("resign", body=2))
 
-        assert (error.code, error.status) == ("key_reused", 409)
+        assert (error.code, TABLE[error.code].status) == ("key_reused", 409)
 
     def test_that_lost_a_race_with_itself_is_answered_from_the_log(self, parlour: Parlour) -> None:
         parlour.create()
@@ -305,7 +306,11 @@ class TestCommandThatLostARace:
 
         error = refusal(parlour, BEN, Join())
 
-        assert (error.code, error.status, error.retry_after_s) == ("unavailable", 503, 1)
+        assert (error.code, TABLE[error.code].status, error.retry_after_s) == (
+            "unavailable",
+            503,
+            1,
+        )
         assert parlour.kinds == ["match.created"]
 
 
@@ -323,7 +328,11 @@ class TestExpectedSeq:
 
         error = refusal(parlour, ANA, Ready(), expected_seq=1)
 
-        assert (error.code, error.status, dict(error.detail)) == ("stale_seq", 412, {"seq": 2})
+        assert (error.code, TABLE[error.code].status, dict(error.detail)) == (
+            "stale_seq",
+            412,
+            {"seq": 2},
+        )
 
     def test_counts_what_the_table_owed(self, parlour: Parlour, rig: Rig) -> None:
         rig.lay(NOTHING_OFFERED)
@@ -390,7 +399,7 @@ class TestTrouble:
 
         error = refusal(fresh, BEN, Join())
 
-        assert (error.code, error.status) == ("unreadable_match", 503)
+        assert (error.code, TABLE[error.code].status) == ("unreadable_match", 503)
         assert len(stream.rows) == 1
 
     def test_of_a_log_that_changed_under_the_cache_begins_again(self, parlour: Parlour) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from matches.games import registry
 from matches.games.protocol import Rejected
+from matches.services.codes import TABLE
 from matches.services.errors import CODES, ServiceError, meanings, refused, unavailable
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,11 +46,11 @@ class TestRefusal:
     def test_of_a_game_keeps_its_code_and_facts(self) -> None:
         error = refused(Rejected("not_your_turn", rule="XM-25"))
 
-        assert (error.code, error.status) == ("not_your_turn", 409)
+        assert (error.code, TABLE[error.code].status) == ("not_your_turn", 409)
         assert dict(error.detail) == {"rule": "XM-25"}
 
     def test_that_may_pass_says_when_to_try_again(self) -> None:
-        assert (unavailable().status, unavailable().retry_after_s) == (503, 1)
+        assert (unavailable().code, unavailable().retry_after_s) == ("unavailable", 1)
 
     def test_has_no_facts_unless_given(self) -> None:
         assert ServiceError("unknown_match").detail == {}

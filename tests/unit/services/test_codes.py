@@ -4,8 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from matches.api import codes
-from matches.services import errors
+from matches.services import codes, errors
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 RAISERS = {"Problem", "ServiceError", "Rejected", "_plain", "unavailable"}
@@ -66,4 +65,4 @@ class TestTable:
     def test_is_the_documented_one(self) -> None:
         found = (ROOT / "docs" / "errors.md").read_text()
 
-        assert found == codes.markdown(), "python -m matches.api.codes > docs/errors.md"
+        assert found == codes.markdown(), "python -m matches.services.codes > docs/errors.md"

@@ -1,6 +1,6 @@
 """The one table of error codes: status and meaning of each, from whichever layer it comes.
 
-docs/errors.md is this table (`python -m matches.api.codes` prints it); clients
+docs/errors.md is this table (`python -m matches.services.codes` prints it); clients
 may rely on a code for ever, on the wording never.
 """
 
