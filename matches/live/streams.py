@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 import time
 from collections import Counter
@@ -28,6 +29,8 @@ from matches.services.errors import ServiceError
 from matches.services.problems import CONTENT_TYPE, body_of
 from matches.services.throttling import throttle
 from matches.services.viewers import viewer_of
+
+LOG = logging.getLogger("xqmj.live")
 
 KEEP_ALIVE_S = 15.0
 """An empty line goes out after so long without an event."""
@@ -72,6 +75,7 @@ class MatchStream(AsyncHttpConsumer):
     """Streams of this process by player; the event loop is its only thread."""
 
     _task: asyncio.Task[None] | None = None
+    _has_begun = False
 
     async def http_request(self, message: Mapping[str, Any]) -> None:
         """Begin once the request is read to its end; its body means nothing."""
@@ -90,7 +94,17 @@ class MatchStream(AsyncHttpConsumer):
         try:
             await self._asked()
         except ServiceError as refused:
-            await _refuse(self, refused)
+            await self._break_off(refused)
+        except Exception:
+            LOG.exception("a stream failed")
+            await self._break_off(ServiceError("internal_error"))
+
+    async def _break_off(self, error: ServiceError) -> None:
+        """Refuse the stream; where it has begun already, end it."""
+        if self._has_begun:
+            await self.send_body(b"")
+        else:
+            await _refuse(self, error)
 
     async def _asked(self) -> None:
         if self.scope["method"] != "GET":
@@ -130,6 +144,7 @@ class MatchStream(AsyncHttpConsumer):
             seq = found.entry.seq(viewer_of(found.entry.match, player))
             if after > seq:
                 raise ServiceError("seq_ahead", {"seq": seq})
+            self._has_begun = True
             await self.send_headers(headers=_headers(b"application/x-ndjson"))
             await self._follow(found, player, token, woken)
 

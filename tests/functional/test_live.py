@@ -13,7 +13,7 @@ from knox.models import AuthToken
 
 from matches.live import streams
 from matches.live.streams import MatchStream
-from matches.services import tokens
+from matches.services import matches, tokens
 from matches.services.throttling import Throttle
 from tests.support.api import Api, InProcess, Player, begun, guest, registered
 from tests.support.live import Live, Stream, to_match
@@ -31,6 +31,19 @@ def _revoke_elsewhere(token: str) -> None:
 def _begun() -> tuple[str, Player, Player]:
     one, two = registered(InProcess()), registered(InProcess())
     return begun(one, two), one, two
+
+
+def _broken(**_: Any) -> None:
+    raise ZeroDivisionError
+
+
+def _failures(caplog: pytest.LogCaptureFixture) -> list[tuple[str, Any]]:
+    """What was logged of errors: message and kind."""
+    return [
+        (record.getMessage(), record.exc_info and record.exc_info[0])
+        for record in caplog.records
+        if record.name == "xqmj.live"
+    ]
 
 
 @pytest.fixture
@@ -233,4 +246,30 @@ class TestMatchStream:
             await second.close()
 
         _watch(to_match(match_id, token=one.token), then)
+        assert MatchStream.open_streams.total() == 0
+
+    def test_that_fails_before_it_has_begun_is_refused_and_logged(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        match_id, one, _ = _begun()
+        monkeypatch.setattr(matches, "events", _broken)
+
+        answer = Api(Live(), one.token).get(f"/live/v1/matches/{match_id}/events")
+
+        assert (answer.status, answer.code) == (500, "internal_error")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert _failures(caplog) == [("a stream failed", ZeroDivisionError)]
+
+    def test_that_fails_after_its_beginning_ends_and_is_logged(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        match_id, one, _ = _begun()
+
+        async def then(stream: Stream) -> None:
+            await stream.lines(5)
+            monkeypatch.setattr(matches, "events", _broken)
+            assert await stream.rest() == b""
+
+        _watch(to_match(match_id, token=one.token), then)
+        assert _failures(caplog) == [("a stream failed", ZeroDivisionError)]
         assert MatchStream.open_streams.total() == 0
