@@ -127,6 +127,7 @@ class ActView(CommandView):
             "seat_taken",
             "not_invited",
             "rated_needs_accounts",
+            "already_playing",
         ),
     )
 )

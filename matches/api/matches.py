@@ -92,6 +92,7 @@ class MatchesView(ApiView):
             "rated_needs_accounts",
             "unknown_player",
             "own_opponent",
+            "already_playing",
         ),
     )
     def post(self, request: Request) -> HttpResponse:

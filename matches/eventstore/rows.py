@@ -87,17 +87,21 @@ class Appended(msgspec.Struct, frozen=True):
     `version` is that of the match after `ok`; of the first event of the command
     after `replayed`; of the match as it is after `stale` (somebody was faster,
     or the caller's history is not the log's) and `closed` (it has ended); 0
-    after `unknown`.
+    after `unknown`, and after `busy`: whoever would sit down sits in another
+    live rated match.
     """
 
-    outcome: Literal["ok", "replayed", "stale", "closed", "unknown"]
+    outcome: Literal["ok", "replayed", "stale", "closed", "unknown", "busy"]
     version: int
 
 
 class Created(msgspec.Struct, frozen=True):
-    """What became of a creation: `match_id` is the match that the request made, now or before."""
+    """What became of a creation: `match_id` is the match that the request made, now or before.
 
-    outcome: Literal["ok", "replayed", "key_reused"]
+    After `busy` (a player sits in another live rated match) it was not made.
+    """
+
+    outcome: Literal["ok", "replayed", "key_reused", "busy"]
     match_id: UUID
 
 

@@ -178,7 +178,7 @@ class Engine:
     ) -> Executed:
         """Begin a match; a repeated `key` gives the match it began before.
 
-        Raises `ServiceError`: key_reused, unavailable.
+        Raises `ServiceError`: key_reused, already_playing, unavailable.
         """
         return self._try(match_id, lambda: self._create(creator, key, match_id, created, secret))
 
@@ -211,6 +211,9 @@ class Engine:
             steps.check_open(match)
             steps.check_seen(found.entry, owed, viewer, asked.expected_seq)
             after, decided = domain.decide(match, Command(at_ms, asked.player, asked.body))
+            entry = self._append(
+                found.entry, after, (*owed, *decided), by="command", owed=len(owed), key=asked.key
+            )
         except domain.Unsettled as blocked:
             self._await(blocked.due, found.entry.now_ms)
         except (Rejected, ServiceError) as refusal:
@@ -218,9 +221,6 @@ class Engine:
             if owed:
                 self._append(found.entry, match, owed, by="command")
             raise refusal if isinstance(refusal, ServiceError) else refused(refusal) from None
-        entry = self._append(
-            found.entry, after, (*owed, *decided), by="command", owed=len(owed), key=asked.key
-        )
         return Executed(entry, match.version + 1, len(decided), replayed=False)
 
     def _settle(self, run: _Run, by: str) -> Settled:
@@ -266,6 +266,8 @@ class Engine:
     def _made_before(self, made: Created) -> Executed:
         if made.outcome == "key_reused":
             raise ServiceError("key_reused")
+        if made.outcome == "busy":
+            raise ServiceError("already_playing")
         return Executed(self.observe(made.match_id), 1, 1, replayed=True)
 
     def _beat_if_needed(self, run: _Run, found: Found, due: Due | None, at_ms: int) -> None:
@@ -332,6 +334,8 @@ class Engine:
             taken=steps.taken_by(events),
             summary=steps.summary_of(after),
         )
+        if appended.outcome == "busy":
+            raise ServiceError("already_playing")
         if appended.outcome != "ok":
             metrics.count(metrics.RETRIES, appended.outcome)
             raise _Again

@@ -53,6 +53,9 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "own_opponent": Code(409, "You cannot be your own opponent."),
         "already_seated": Code(409, "You already sit at this table."),
         "seat_taken": Code(409, "No seat is free."),
+        "already_playing": Code(
+            409, "A player has one live rated match at a time, and this one is not over."
+        ),
         "not_invited": Code(409, "The free seat is kept for somebody else."),
         # Playing
         "not_a_seat": Code(403, "You do not sit at this table."),

@@ -68,7 +68,7 @@ def create_match(
     without it whoever has the match's id may. A repeated `key` gives the match
     that it made. Raises `ServiceError`: unknown_ruleset, unknown_option,
     bad_option, unknown_control, unrated_control, unknown_player, own_opponent,
-    rated_needs_accounts, key_reused, unavailable.
+    rated_needs_accounts, already_playing, key_reused, unavailable.
     """
     heartbeat.ensure()
     try:

@@ -63,6 +63,7 @@ class World:
             "held": held[0],
             "absent": next(tile for tile in tiles if tile not in held),
             "ada": self.ada.username,
+            "eve": self.eve.username,
             "ADA": self.ada.username.upper(),
         }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -159,6 +159,8 @@ class MemoryStore:
             for row in rows:
                 if row.command_id is not None and row.command_id in stream.commands:
                     return Appended("replayed", stream.commands[row.command_id])
+            if stream.rated and self._elsewhere(match_id, (player for _, player in taken)):
+                return Appended("busy", 0)
             if stream.status != LIVE:
                 return Appended("closed", len(stream.rows))
             if (len(stream.rows), stream.head_hash) != (expected_version, prev_hash):
@@ -195,6 +197,9 @@ class MemoryStore:
                 if made is not None:
                     same = made[1] == key.fingerprint
                     return Created("replayed" if same else "key_reused", made[0])
+            if rated and self._elsewhere(match_id, players):
+                return Created("busy", match_id)
+            if key is not None:
                 self.creations[creator, key.command_id] = (match_id, key.fingerprint)
             assert match_id not in self.streams
             stream = Stream(match_id, rows[0].at_ms, ruleset, rules_version, control, rated)
@@ -261,6 +266,16 @@ class MemoryStore:
         """Every row of a match."""
         with self._lock:
             return tuple(self.streams[match_id].rows)
+
+    def _elsewhere(self, match_id: UUID, players: Iterable[str | None]) -> bool:
+        """Whether one of the players sits in another live rated match."""
+        sitting = {
+            player
+            for stream in self.streams.values()
+            if stream.rated and stream.status == LIVE and stream.match_id != match_id
+            for player in stream.seats.values()
+        }
+        return not sitting.isdisjoint(players)
 
     def _beyond_the_beat(self, stream: Stream) -> bool:
         if not stream.due_is_deadline or stream.due_at_ms is None:

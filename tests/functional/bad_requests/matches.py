@@ -69,6 +69,8 @@ CASES: tuple[Bad, ...] = (
     new("rated as 1", 400, "invalid_body", rated=1),
     new("rated null", 400, "invalid_body", rated=None),
     new("rated at 10+5", 409, "unrated_control", rated=True, control="10+5"),
+    new("a second rated match", 409, "already_playing", rated=True),
+    new("a second rated match for somebody", 409, "already_playing", rated=True, opponent="{eve}"),
     post("rated by a guest", 409, "rated_needs_accounts", "matches", {"ruleset": "xqmj-32-2p", "control": "3+2", "rated": True}, who="guest"),
     # Opponent
     new("nobody of that name", 404, "unknown_player", opponent="nobody-at-all"),

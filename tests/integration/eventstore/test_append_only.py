@@ -10,7 +10,7 @@ from tests.integration.eventstore.streams import begun, drawn, key
 from tests.support.servers import Servers
 
 PROTECTED = ("match_event", "match_seat", "match_creation", "service_gap")
-TABLES = (*PROTECTED, "match_head", "heartbeat", "commit_order")
+TABLES = (*PROTECTED, "match_head", "heartbeat", "commit_order", "rated_seat")
 CHANGES = ("UPDATE es.{} SET {} = {}", "DELETE FROM es.{}", "TRUNCATE es.{} CASCADE")
 COLUMN = {
     "match_event": "kind",

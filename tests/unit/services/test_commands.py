@@ -111,6 +111,29 @@ class TestPlainCommand:
         assert [row.actor for row in rows[6:]] == [None, 1]
 
 
+class TestRatedMatch:
+    def test_is_not_joined_by_whoever_plays_another(self, parlour: Parlour) -> None:
+        parlour.create(rated=True, players=(BEN, None))
+        parlour.create(rated=True)
+        before = parlour.kinds
+
+        error = refusal(parlour, BEN, Join(), key=key("join"))
+
+        assert error.code == "already_playing"
+        assert parlour.kinds == before
+        assert parlour.send(EVE, Join(), key=key("join")).replayed is False
+
+    def test_is_not_made_beside_another(self, parlour: Parlour) -> None:
+        parlour.create(rated=True)
+
+        with pytest.raises(ServiceError) as refused:
+            parlour.create(rated=True, key=key("second"))
+
+        assert refused.value.code == "already_playing"
+        parlour.send(ANA, Leave())
+        assert not parlour.create(rated=True, key=key("second")).replayed
+
+
 class TestRefusedCommand:
     def test_writes_nothing(self, parlour: Parlour, rig: Rig) -> None:
         rig.lay(NOTHING_OFFERED)
