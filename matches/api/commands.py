@@ -184,7 +184,7 @@ class ResignView(CommandView):
 @extend_schema_view(
     post=operation(
         "leave",
-        "Leave: before the first deal the match is aborted, afterwards it is lost",
+        "Leave, or decline: before the first deal the match is aborted, afterwards it is lost",
         {200: CommandAnswer},
         tag="play",
         body=NoBody,

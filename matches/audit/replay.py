@@ -166,6 +166,8 @@ def _command(match: Match, seq: int, stamped: Stamped) -> tuple[str, Body]:
         body = Ready(event.nonce if match.phase == "readying" else None)
     elif isinstance(event, MatchEnded):
         body = Resign() if event.reason == "resignation" else Leave()
+        # A seat is left by whoever it is kept for, too: the invitation was declined.
+        player = player or match.setup.created.invited
     elif isinstance(event, HandEvent) and match.phase == "playing":
         action = match.setup.rules.action_of(match.hand, event)
         body = None if action is None else Act(action)

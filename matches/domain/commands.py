@@ -28,7 +28,10 @@ class Resign(msgspec.Struct, frozen=True):
 
 
 class Leave(msgspec.Struct, frozen=True):
-    """Leave the table: before the first deal the match is aborted, afterwards it is lost."""
+    """Leave the table: before the first deal the match is aborted, afterwards it is lost.
+
+    Whoever a seat is kept for declines by it, and the match is aborted too.
+    """
 
 
 Body = Join | Ready | Act | Resign | Leave

@@ -154,7 +154,8 @@ def _resign(match: Match, command: Command, at_ms: int) -> tuple[Stamped, ...]:
 
 
 def _leave(match: Match, command: Command, at_ms: int) -> tuple[Stamped, ...]:
-    seat = seat_of(match, command.player)
+    kept = match.phase == "open" and match.setup.created.invited == command.player
+    seat = Seat(match.players.index(None)) if kept else seat_of(match, command.player)
     begun = match.phase in ("playing", "intermission")
     reason = "forfeit" if begun else "aborted"
     return (end(match, at_ms=at_ms, actor=seat, reason=cast("Any", reason), seat=seat),)

@@ -94,7 +94,8 @@ class MatchEnded(MatchEvent, frozen=True, kw_only=True):
     """The one end of a match: result, final scores, and the secret of the deal (hex).
 
     `winner` is None for a draw and for an aborted match; `seat` is the seat
-    whose flag, resignation or leaving ended it. `clock` is (spent_ms, left_ms)
+    whose flag, resignation or leaving ended it, or the seat that was kept for
+    whoever declined it. `clock` is (spent_ms, left_ms)
     of the seat whose clock was running, where one was.
     """
 

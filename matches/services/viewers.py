@@ -11,8 +11,8 @@ def viewer_of(match: Match, player: str | None) -> SeatViewer | Spectator:
     """As whom the player (public id in hex, None: nobody known) sees the match, for ever.
 
     A seat stays a seat after the end. A match whose free seat is kept for
-    somebody is seen by its two players only; for everybody else `ServiceError`
-    unknown_match, as if it did not exist.
+    somebody is seen by its two players only, also when that player has declined;
+    for everybody else `ServiceError` unknown_match, as if it did not exist.
     """
     if player is not None and player in match.players:
         return SeatViewer(Seat(match.players.index(player)))

@@ -166,6 +166,33 @@ class TestCommand:
         assert [line["kind"] for line in lines].count("xqmj.tile_discarded") == 1
 
 
+class TestInvitation:
+    def test_is_declined_once_for_one_key(self, seats: tuple[Player, Player]) -> None:
+        ada, bob = seats
+        kept = api.created(ada, opponent=bob.username)
+
+        first, again = (bob.post(f"matches/{kept}/leave", key="k") for _ in range(2))
+
+        assert (first.status, without_now(first)) == (200, without_now(again))
+        (end,) = first.json["events"]
+        assert (end["kind"], end["actor"], end["data"]["reason"]) == ("match.ended", 1, "aborted")
+        for player in seats:
+            assert player.view(kept)["ended"]["seat"] == 1
+            assert player.post(f"matches/{kept}/leave").code == "match_ended"
+        assert bob.post(f"matches/{kept}/join").code == "match_ended"
+
+    def test_that_was_declined_stays_hidden_from_everybody_else(
+        self, seats: tuple[Player, Player]
+    ) -> None:
+        ada, bob = seats
+        kept = api.created(ada, opponent=bob.username)
+        assert bob.post(f"matches/{kept}/leave").status == 200
+
+        for path in ("", "/events", "/replay", "/export"):
+            answer = api.registered(InProcess()).get(f"matches/{kept}{path}")
+            assert (answer.status, answer.code) == (404, "unknown_match")
+
+
 class TestCreation:
     def test_makes_one_match_for_one_key(self, seats: tuple[Player, Player]) -> None:
         ada, _ = seats

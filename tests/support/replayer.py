@@ -123,6 +123,8 @@ def _command(match: Match, found: Stamped) -> tuple[str, Body]:
         action = match.setup.rules.action_of(match.hand, event)
         body = None if action is None else Act(action)
     player = match.players[seat]
+    if player is None and isinstance(body, Leave):
+        player = match.setup.created.invited
     if body is None or player is None:
         raise Untrue(match.version + 1, "nothing that a seat can ask for")
     return player, body

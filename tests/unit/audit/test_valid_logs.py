@@ -98,6 +98,15 @@ class TestOtherEnds:
 
         assert verify(log.record).ok
 
+    def test_an_invitation_that_was_declined_is_proven(self) -> None:
+        log = Recorder(6, invited=BEN)
+        log.send(BEN, Leave())
+
+        report = verify(log.record)
+
+        assert report.ok, report.message
+        assert report.counts == {"match.created": 1, "match.ended": 1}
+
 
 class TestDowntime:
     def outage(self) -> Recorder:

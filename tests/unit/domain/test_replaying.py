@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matches.domain.commands import Leave
 from matches.domain.events import (
     MATCH_EVENTS,
     ClockCredited,
@@ -25,6 +26,7 @@ from matches.games.protocol import Seat
 from matches.games.xqmj.events import EVENTS, HandWon, TileDrawn
 from tests.support.replayer import Logged, Untrue, replay
 from tests.support.roving import Roving
+from tests.support.sitting import BEN, MATCH_ID, SECRET, Sitting
 
 replaced = msgspec.structs.replace
 TYPES: dict[str, type[Event]] = {
@@ -34,7 +36,10 @@ TYPES: dict[str, type[Event]] = {
 
 
 def _log(roving: Roving) -> list[Logged]:
-    sitting = roving.sitting
+    return _logged(roving.sitting)
+
+
+def _logged(sitting: Sitting) -> list[Logged]:
     return [
         Logged(stamped, effects)
         for stamped, effects in zip(sitting.log, sitting.effects, strict=True)
@@ -68,6 +73,14 @@ class TestAnyLog:
 
         assert _proves(roving, _log(roving))
         assert roving.match.ended is not None
+
+    def test_of_a_declined_invitation_is_proven(self) -> None:
+        sitting = Sitting(invited=BEN)
+        sitting.send(9, BEN, Leave())
+
+        match = replay(_logged(sitting), match_id=MATCH_ID, secret=SECRET, gaps=())
+
+        assert match == sitting.match
 
     @pytest.mark.parametrize("seed", range(20))
     def test_folds_to_the_same_match_twice_and_through_json(self, seed: int) -> None:

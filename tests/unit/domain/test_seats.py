@@ -223,3 +223,34 @@ class TestBeforeTheFirstDeal:
     @pytest.mark.parametrize("body", [Leave(), Resign()])
     def test_a_stranger_has_no_say(self, body: Body) -> None:
         assert Sitting().refusal(1, BEN, body) == "not_a_seat"
+
+
+class TestLeave:
+    def test_by_the_invited_player_declines(self) -> None:
+        sitting = Sitting(invited=BEN)
+
+        (end,) = sitting.send(9, BEN, Leave())
+
+        event = MatchEnded(reason="aborted", seat=B, scores=(0, 0), secret=SECRET.hex())
+        assert end == Stamped(event, 9, B)
+        assert sitting.match.players == (ANA, None)
+
+    def test_takes_back_an_invitation(self) -> None:
+        (end,) = Sitting(invited=BEN).send(9, ANA, Leave())
+
+        assert (end.actor, end.event.reason) == (A, "aborted")  # type: ignore[union-attr]
+
+    def test_by_the_invited_player_who_sits_leaves_the_table(self) -> None:
+        sitting = dealt(invited=BEN)
+
+        sitting.send(9, BEN, Leave())
+
+        assert (sitting.ended.reason, sitting.ended.winner) == ("forfeit", A)
+
+    def test_is_for_nobody_else(self) -> None:
+        assert Sitting(invited=BEN).refusal(1, EVE, Leave()) == "not_a_seat"
+        assert Sitting().refusal(1, EVE, Leave()) == "not_a_seat"
+
+    @pytest.mark.parametrize("body", [Ready(), Resign()])
+    def test_is_all_that_a_kept_seat_can_do(self, body: Body) -> None:
+        assert Sitting(invited=BEN).refusal(1, BEN, body) == "not_a_seat"
