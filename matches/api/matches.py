@@ -88,6 +88,7 @@ class MatchesView(ApiView):
             "unknown_option",
             "bad_option",
             "unknown_control",
+            "too_many_invitations",
             "unrated_control",
             "rated_needs_accounts",
             "unknown_player",

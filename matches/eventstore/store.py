@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 
-from matches.domain.clock import GRACE_MS, Due, Gap
+from matches.domain.clock import GRACE_MS, OPEN_MS, Due, Gap
 from matches.eventstore import pool
 from matches.eventstore.hashing import GENESIS
 from matches.eventstore.rows import (
@@ -72,12 +72,21 @@ SELECT {_LISTED}
         UNION
         (SELECT e.at_ms, e.match_id
            FROM es.match_event e JOIN es.match_head h USING (match_id)
-          WHERE e.seq = 1 AND e.payload ->> 'invited' = %s
+          WHERE e.seq = 1 AND e.payload ->> 'invited' = %s AND h.status = 1
             AND (%s::smallint IS NULL OR h.status = %s) AND (e.at_ms, e.match_id) < (%s, %s)
           ORDER BY e.at_ms DESC, e.match_id DESC LIMIT %s)) mine
   JOIN es.match_head h USING (match_id)
  ORDER BY mine.created_at_ms DESC, mine.match_id DESC LIMIT %s
 """  # noqa: S608
+# An invitation is open for an hour: its creator's older seats are not even looked at.
+_INVITATIONS = """
+SELECT count(*)
+  FROM es.match_seat s JOIN es.match_head h USING (match_id) JOIN es.match_event e USING (match_id)
+ WHERE s.player = %s AND s.created_at_ms > es.now_ms() - %s AND h.status = 1
+   AND e.seq = 1 AND e.payload ->> 'invited' IS NOT NULL
+   AND NOT EXISTS (SELECT FROM es.match_seat o WHERE o.match_id = s.match_id
+                      AND o.player = (e.payload ->> 'invited')::uuid)
+"""
 _FINISHED = f"""
 SELECT h.ended_order, {_LISTED}
   FROM es.match_head h
@@ -291,13 +300,19 @@ def my_matches(
 ) -> list[Listed]:
     """The player's matches, newest creation first, after the cursor (created_at_ms, match id).
 
-    They are those in which the player sits or which keep a seat for it.
+    They are those in which the player sits, and live ones that keep a seat for it.
     """
     wanted = None if status is None else str(status)
     created_at_ms, match_id = before or _AFTER_ALL
     page = (player, wanted, wanted, str(created_at_ms), str(match_id), str(limit))
     rows = pool.run(_MY_MATCHES, (*page, *page, str(limit))).rows
     return [_listed(*row) for row in rows]
+
+
+def open_invitations(creator: str) -> int:
+    """How many seats are kept, in live matches of this creator, for players who have not come."""
+    ((count,),) = pool.run(_INVITATIONS, (creator, str(OPEN_MS))).rows
+    return int(count)
 
 
 def finished_rated(after: tuple[int, UUID] | None, limit: int) -> list[Finished]:

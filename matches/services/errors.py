@@ -51,6 +51,7 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "rated_needs_accounts": Code(409, "A rated match needs two registered players."),
         "unknown_player": Code(404, "There is no such player."),
         "own_opponent": Code(409, "You cannot be your own opponent."),
+        "too_many_invitations": Code(409, "Twenty of your invitations wait for an answer already."),
         "already_seated": Code(409, "You already sit at this table."),
         "seat_taken": Code(409, "No seat is free."),
         "already_playing": Code(

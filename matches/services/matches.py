@@ -24,6 +24,8 @@ from matches.services.engine import Executed
 from matches.services.errors import ServiceError, refused, unavailable
 from matches.services.viewers import viewer_of
 
+INVITATIONS = 20
+"""So many of a player's invitations may be open at a time."""
 FALLBACK_POLL_S = 1.0
 """A waiting poll looks at the log itself this often: a notice may be lost."""
 
@@ -68,7 +70,8 @@ def create_match(
     without it whoever has the match's id may. A repeated `key` gives the match
     that it made. Raises `ServiceError`: unknown_ruleset, unknown_option,
     bad_option, unknown_control, unrated_control, unknown_player, own_opponent,
-    rated_needs_accounts, already_playing, key_reused, unavailable.
+    too_many_invitations, rated_needs_accounts, already_playing, key_reused,
+    unavailable.
     """
     heartbeat.ensure()
     try:
@@ -110,6 +113,8 @@ def _invited(opponent: str, creator: Identity) -> people.PlayerRef:
         raise ServiceError("unknown_player")
     if found.public_id == creator.id:
         raise ServiceError("own_opponent")
+    if store.open_invitations(creator.id) >= INVITATIONS:
+        raise ServiceError("too_many_invitations")
     return found
 
 

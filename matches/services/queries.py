@@ -37,7 +37,7 @@ class FinishedMatch(msgspec.Struct, frozen=True):
 def my_matches(
     player: str, *, before: tuple[int, UUID] | None = None, limit: int, status: int | None = None
 ) -> list[Listed]:
-    """The player's matches and invitations, newest first, after the cursor (created_at_ms, id)."""
+    """The player's matches and live invitations, newest first, after (created_at_ms, id)."""
     return store.my_matches(player, before=before, limit=limit, status=status)
 
 

@@ -289,6 +289,18 @@ class TestList:
         assert (after["match_id"], after["you"]) == (kept, 1)
         assert stranger.get("matches").json["matches"] == []
 
+    @pytest.mark.parametrize("who", [0, 1])
+    def test_forgets_an_invitation_that_is_declined_or_taken_back(
+        self, seats: tuple[Player, Player], who: int
+    ) -> None:
+        kept = api.created(seats[0], opponent=seats[1].username)
+
+        assert seats[who].post(f"matches/{kept}/leave").status == 200
+
+        assert seats[1].get("matches").json["matches"] == []
+        (mine,) = seats[0].get("matches").json["matches"]
+        assert (mine["match_id"], mine["status"]) == (kept, "aborted")
+
     def test_pages_through_seats_and_invitations_alike(self, seats: tuple[Player, Player]) -> None:
         made = [
             api.created(seats[n % 2], opponent=seats[1].username if n % 2 == 0 else None)

@@ -222,6 +222,31 @@ class TestCreation:
         assert (other.status, other.code) == (409, "key_reused")
         assert ada.post("matches", body).code == "unknown_player"
 
+    def test_leaves_twenty_invitations_open_at_a_time(self, seats: tuple[Player, Player]) -> None:
+        ada, bob = seats
+        body = {"ruleset": "xqmj-32-2p", "control": "3+2", "opponent": bob.username}
+        first, *_ = [api.created(ada, opponent=bob.username) for _ in range(19)]
+        last = ada.post("matches", body, key="k")
+
+        refused = ada.post("matches", body)
+
+        assert last.status == 201
+        assert (refused.status, refused.code) == (409, "too_many_invitations")
+        assert without_now(ada.post("matches", body, key="k")) == without_now(last)
+        # Neither links to whoever comes nor the other's invitations count.
+        assert api.created(ada)
+        assert api.created(bob, opponent=ada.username)
+        assert bob.post(f"matches/{first}/join").status == 200
+        assert ada.post("matches", body).status == 201
+
+    def test_counts_no_invitation_that_was_declined(self, seats: tuple[Player, Player]) -> None:
+        ada, bob = seats
+        made = [api.created(ada, opponent=bob.username) for _ in range(20)]
+
+        assert bob.post(f"matches/{made[0]}/leave").status == 200
+
+        assert api.created(ada, opponent=bob.username)
+
     def test_refuses_another_match_under_its_key(self, seats: tuple[Player, Player]) -> None:
         ada, _ = seats
         assert (

@@ -253,7 +253,10 @@ class MemoryStore:
             mine = [
                 stream
                 for stream in self.streams.values()
-                if player in (*stream.seats.values(), stream.invited)
+                if (
+                    player in stream.seats.values()
+                    or (player == stream.invited and stream.status == LIVE)
+                )
                 and status in (None, stream.status)
                 and (before is None or (stream.created_at_ms, stream.match_id) < before)
             ]
