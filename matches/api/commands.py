@@ -125,7 +125,6 @@ class ActView(CommandView):
             "unreadable_match",
             "already_seated",
             "seat_taken",
-            "not_invited",
             "rated_needs_accounts",
             "already_playing",
         ),

@@ -57,7 +57,6 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "already_playing": Code(
             409, "A player has one live rated match at a time, and this one is not over."
         ),
-        "not_invited": Code(409, "The free seat is kept for somebody else."),
         # Playing
         "not_a_seat": Code(403, "You do not sit at this table."),
         "match_not_started": Code(409, "The match has not begun."),
