@@ -1,4 +1,4 @@
-"""Tables of Django's own kind: players, and the answers to their repeated requests.
+"""Tables of Django's own kind: players, answers to their repeated requests, turns of the computer.
 
 The log itself is no model: it lives in the schema `es`, which only
 `matches.eventstore` touches.
@@ -141,3 +141,24 @@ class WriteKey(models.Model):
     def __str__(self) -> str:
         """The key with its scope."""
         return f"{self.scope}:{self.key}"
+
+
+class ComputerTurn(models.Model):
+    """A reminder that the computer acts in a match at `due_ms`, null while it waits for others.
+
+    `version` is that of the match which it was written for. A hint and nothing
+    more: `matches.eventstore.turns` writes and takes the rows.
+    """
+
+    match_id = models.UUIDField(primary_key=True)
+    version = models.PositiveIntegerField()
+    due_ms = models.BigIntegerField(null=True, db_index=True)
+
+    class Meta:
+        """Named as SQL reads it."""
+
+        db_table = "matches_computer_turn"
+
+    def __str__(self) -> str:
+        """The match."""
+        return str(self.match_id)

@@ -1,6 +1,7 @@
-"""The part of the Celery worker that needs no message: it sweeps by a loop of its own.
+"""The part of the Celery worker that needs no message: loops that sweep and play the computer.
 
-With the broker dead, tables still draw and flags still fall (docs/adr/0009).
+With the broker dead, tables still draw, flags still fall (docs/adr/0009), and
+the computer still plays (docs/adr/0016).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import logging
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,62 +19,78 @@ from typing import Any
 from celery import bootsteps
 from django.conf import settings
 
+from matches.bots.expectation import warm
 from matches.eventstore import pool
 from matches.eventstore.pool import Unavailable
 from matches.services import execute
+from matches.services.computer import BATCH as TURNS_AT_ONCE
+from matches.services.computer import Computer
 from matches.services.sweep import BATCH, Swept
 from matches.services.sweep import Sweeper as MatchSweeper
 
 LOG = logging.getLogger("xqmj.services")
 
 EVERY_S = 0.1
-"""A table acts at most about this late."""
+"""A table, or the computer, acts at most about this late."""
+HEAL_EVERY_S = 5.0
+"""How long a reminder of the computer's turn can be lost."""
 AFTER_FAULT_S = 0.5
 STOP_TIMEOUT_S = 10.0
 
-_sweeping = threading.Lock()
-"""Held while a sweep runs, and by whoever forks: a child is born with no lock held by a thread
-that it does not have."""
+Clock = Callable[[], float]
 
 
-class SweepLoop:
-    """Calls `settle_due` every 100 ms, or sooner where a table is known to act sooner."""
+class Loop(ABC):
+    """Does something again and again, in a thread of its own."""
 
-    def __init__(
-        self, settle_due: Callable[[], Swept], *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._settle_due = settle_due
-        self._clock = clock
+    def __init__(self, name: str, lock: threading.Lock) -> None:
+        self._lock = lock
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="xqmj-sweeper", daemon=True)
-        self._known_dues_ms: list[int] = []
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    @abstractmethod
+    def work(self) -> float:
+        """Do it once; returns how long to wait until the next time, in seconds."""
 
     def start(self) -> None:
-        """Begin to sweep."""
+        """Begin."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Sweep no more; returns when the sweep under way has ended."""
+        """Do it no more; returns when the time under way has ended."""
         self._stop.set()
         self._thread.join(STOP_TIMEOUT_S)
+
+    def once(self) -> float:
+        """Do it once, whatever goes wrong; returns how long to wait until the next time."""
+        try:
+            with self._lock:
+                return self.work()
+        except Unavailable as error:
+            LOG.warning("the log is away, nothing is done here: %s", error)
+        except Exception:
+            LOG.exception("%s failed", self._thread.name)
+        return AFTER_FAULT_S
 
     def _run(self) -> None:
         wait_s = 0.0
         while not self._stop.wait(wait_s):
             wait_s = self.once()
 
-    def once(self) -> float:
-        """Sweep once; returns how long to wait until the next time."""
+
+class SweepLoop(Loop):
+    """Calls `settle_due` every 100 ms, or sooner where a table is known to act sooner."""
+
+    def __init__(self, settle_due: Callable[[], Swept], *, clock: Clock = time.monotonic) -> None:
+        super().__init__("xqmj-sweeper", _sweeping)
+        self._settle_due = settle_due
+        self._clock = clock
+        self._known_dues_ms: list[int] = []
+
+    def work(self) -> float:
+        """Sweep once."""
         begun_s = self._clock()
-        try:
-            with _sweeping:
-                swept = self._settle_due()
-        except Unavailable as error:
-            LOG.warning("the log is away, nothing is swept: %s", error)
-            return AFTER_FAULT_S
-        except Exception:
-            LOG.exception("a sweep failed")
-            return AFTER_FAULT_S
+        swept = self._settle_due()
         if swept.settled + swept.failed >= BATCH:
             return 0.0
         return self._until_next(swept, self._clock() - begun_s)
@@ -89,8 +107,37 @@ class SweepLoop:
         return min(EVERY_S, max(0.0, (known[0] - now_ms) / 1000))
 
 
-class Sweeper(bootsteps.StartStopStep):
-    """Celery's worker starts and stops the sweep with itself.
+class ComputerLoop(Loop):
+    """Plays the computer's turns that are due, looking as often as the sweep does."""
+
+    def __init__(self, computer: Computer, *, clock: Clock = time.monotonic) -> None:
+        super().__init__("xqmj-computer", _playing)
+        self._computer = computer
+        self._clock = clock
+        self._heal_at_s = clock()
+
+    def work(self) -> float:
+        """Play once; every few seconds look for reminders that were lost."""
+        begun_s = self._clock()
+        if begun_s >= self._heal_at_s:
+            self._heal_at_s = begun_s + HEAL_EVERY_S
+            self._computer.heal()
+        played = self._computer.play_due()
+        if played.taken >= TURNS_AT_ONCE:
+            return 0.0
+        if played.next_due_ms is None:
+            return EVERY_S
+        left_s = (played.next_due_ms - played.now_ms) / 1000 - (self._clock() - begun_s)
+        return min(EVERY_S, max(0.0, left_s))
+
+
+_sweeping, _playing = threading.Lock(), threading.Lock()
+"""Held while a loop works, and by whoever forks: a child is born with no lock held by a thread
+that it does not have."""
+
+
+class Loops(bootsteps.StartStopStep):
+    """Celery's worker starts and stops the sweep and the computer with itself.
 
     It comes after the pool, whose processes are forked before there is a thread
     or a connection, and before the consumer, which waits for the broker.
@@ -100,27 +147,31 @@ class Sweeper(bootsteps.StartStopStep):
 
     def __init__(self, parent: Any, **options: Any) -> None:
         super().__init__(parent, **options)
-        self._loop: SweepLoop | None = None
+        self._loops: tuple[Loop, ...] = ()
         self._threads: ThreadPoolExecutor | None = None
 
     def start(self, parent: Any) -> None:  # noqa: ARG002 - Celery's signature
-        """Sweep from now on."""
+        """Sweep and play from now on."""
         _guard_forks()
+        warm()
         self._threads = ThreadPoolExecutor(settings.XQMJ_SWEEP_THREADS, "xqmj-settle")
         sweeper = MatchSweeper(execute.engine(), mapper=self._threads.map)
-        self._loop = SweepLoop(sweeper.settle_due)
-        self._loop.start()
+        computer = Computer(execute.engine(), mapper=self._threads.map)
+        self._loops = (SweepLoop(sweeper.settle_due), ComputerLoop(computer))
+        for loop in self._loops:
+            loop.start()
 
     def stop(self, parent: Any) -> None:  # noqa: ARG002
-        """End with the sweep under way."""
-        if self._loop is not None and self._threads is not None:
-            self._loop.stop()
+        """End with what is under way."""
+        if self._threads is not None:
+            for loop in self._loops:
+                loop.stop()
             self._threads.shutdown()
             pool.close()
-            self._loop = self._threads = None
+            self._loops, self._threads = (), None
 
     def terminate(self, parent: Any) -> None:
-        """The same, in a hurry: a sweep is short."""
+        """The same, in a hurry: it is short."""
         self.stop(parent)
 
 
@@ -128,11 +179,10 @@ _guarded: list[int] = []
 
 
 def _guard_forks() -> None:
-    """Let no child be forked while a sweep runs: once a process, it cannot be undone."""
+    """Let no child be forked while a loop works: once a process, it cannot be undone."""
     if os.getpid() not in _guarded:
         _guarded.append(os.getpid())
-        os.register_at_fork(
-            before=_sweeping.acquire,
-            after_in_parent=_sweeping.release,
-            after_in_child=_sweeping.release,
-        )
+        for lock in (_sweeping, _playing):
+            os.register_at_fork(
+                before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+            )

@@ -10,7 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.prod")
 app = Celery("xqmj")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add("matches.worker:Sweeper")
+app.steps["worker"].add("matches.worker:Loops")
 app.steps["worker"].add("xqmj_site.exporter:Exporter")
 
 

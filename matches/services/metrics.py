@@ -17,10 +17,13 @@ LATENESS = Histogram(
     buckets=(0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.5, 1, 2.5, 5, 10, 60),
 )
 SWEEP_FAILURES = Counter("xqmj_sweep_failures_total", "Matches a sweep could not settle.", ["code"])
+COMPUTER_FAILURES = Counter(
+    "xqmj_computer_failures_total", "Turns the computer could not play, by code.", ["code"]
+)
 CACHE = Counter("xqmj_cache_total", "Looks into the cache of folded matches.", ["result"])
 """`hit`, `miss`, or `dropped` where the log no longer agreed."""
 OUTBOX = Counter("xqmj_outbox_total", "Notices and nudges, by fate.", ["box", "result"])
-"""Boxes `notices`, `nudges` and `rated`; results `sent`, `failed`, `dropped`."""
+"""Boxes `notices`, `nudges`, `rated` and `turns`; results `sent`, `failed`, `dropped`."""
 WAITERS = Gauge("xqmj_waiters", "Long polls that wait now.", multiprocess_mode="livesum")
 BEATS = Counter("xqmj_beats_total", "Service heartbeats, by result.", ["result"])
 

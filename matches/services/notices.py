@@ -25,7 +25,7 @@ from redis.retry import Retry
 from matches.domain.clock import Due
 from matches.domain.state import Match
 from matches.eventstore.rows import FINISHED
-from matches.services import metrics, steps
+from matches.services import metrics, steps, turns
 from matches.services.cache import Entry
 from matches.services.outbox import Outbox
 
@@ -184,6 +184,7 @@ class _Hub:
         self.notices: Outbox[UUID] = Outbox("notices", _publish)
         self.nudges: Outbox[Nudge] = Outbox("nudges", _nudge)
         self.rated: Outbox[UUID] = Outbox("rated", _rate)
+        self.turns: Outbox[Entry] = Outbox("turns", turns.note)
         self.allowance = Allowance(NUDGES_PER_S)
         self._publisher: Redis | None = None
         self._listener: Listener | None = None
@@ -211,6 +212,9 @@ def committed(entry: Entry, due: Due | None) -> None:
     hub.notices.put(entry.match_id)
     if settings.XQMJ_RATED_TASK and _is_to_be_rated(entry.match):
         hub.rated.put(entry.match_id)
+    if turns.place_of(entry.match) is not None:
+        # Whatever the computer can do now: the other seat may not notice a difference.
+        hub.turns.put(entry)
     within_ms = settings.XQMJ_NUDGE_WITHIN_MS
     if due is None or not within_ms or due.at_ms - entry.now_ms > within_ms:
         return
@@ -255,6 +259,7 @@ def flush() -> None:
     _hub.notices.close()
     _hub.nudges.close()
     _hub.rated.close()
+    _hub.turns.close()
 
 
 def _publish(moved_on: Sequence[UUID]) -> None:

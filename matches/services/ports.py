@@ -1,8 +1,8 @@
-"""What the services need of a store: the event store, its module as it is, or a test's memory."""
+"""What the services need of stores: the event store's modules as they are, or a test's memory."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from matches.eventstore.rows import (
     Row,
     Summary,
 )
+from matches.eventstore.turns import Taken, Turn
 
 
 class Store(Protocol):
@@ -72,4 +73,24 @@ class Store(Protocol):
 
     def due(self, limit: int, exclude: Collection[UUID]) -> DueMatches:
         """Matches whose table has something to do."""
+        ...
+
+
+class Turns(Protocol):
+    """The rows that remind workers of the computer's turns; as a `Store`, in one trip a call."""
+
+    def note(self, turns: Iterable[Turn], /) -> None:
+        """Write a row for each match, unless one of the same or a newer version is there."""
+        ...
+
+    def take(self, limit: int, exclude: Collection[UUID], /) -> Taken:
+        """Take rows that are due, for a while."""
+        ...
+
+    def lost(self, players: Sequence[str], limit: int, exclude: Collection[UUID], /) -> list[UUID]:
+        """Live matches of these players whose row is missing or old."""
+        ...
+
+    def forget_ended(self) -> int:
+        """Delete the rows of matches that are over."""
         ...
