@@ -21,12 +21,16 @@ SERVER_TIME = "X-Server-Time-Ms"
 """The header with the database clock at the time of an answer about a match."""
 
 
-class Person(msgspec.Struct, frozen=True):
-    """A player. `kind` is guest, registered, computer or bot; a guest has no username."""
+class Person(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A player. `kind` is guest, registered, computer or bot; a guest has no username.
+
+    `level`, from 1 to 8, is how well the computer plays; nobody else has one.
+    """
 
     id: str
     username: str | None
     kind: str
+    level: int | None = None
 
 
 class PlayerAnswer(msgspec.Struct, frozen=True):
@@ -233,7 +237,7 @@ class RootAnswer(msgspec.Struct, frozen=True):
 
 def person(player: PlayerRef) -> Person:
     """A player as answers show it."""
-    return Person(player.public_id, player.username, player.kind)
+    return Person(player.public_id, player.username, player.kind, player.level)
 
 
 def answer(value: Any, *, status: int = 200) -> HttpResponse:

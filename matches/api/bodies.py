@@ -44,8 +44,9 @@ class CreateBody(Body, frozen=True, kw_only=True):
     """A new match.
 
     `opponent` is the name of the only player who may take the other seat;
-    without it whoever has the match's id may. Options that are not given take
-    their usual values.
+    without it whoever has the match's id may. `computer` lets the computer sit
+    there, at a level from 1 to 8: without `opponent`, and never rated. Options
+    that are not given take their usual values.
     """
 
     ruleset: Name
@@ -54,6 +55,7 @@ class CreateBody(Body, frozen=True, kw_only=True):
     options: dict[Name, Name | int | bool] = {}
     rated: bool = False
     opponent: Text | None = None
+    computer: Annotated[int, msgspec.Meta(ge=1, le=8)] | None = None
 
 
 class ReadyBody(Body, frozen=True, kw_only=True):

@@ -93,6 +93,8 @@ class MatchesView(ApiView):
             "rated_needs_accounts",
             "unknown_player",
             "own_opponent",
+            "computer_opponent",
+            "computer_unrated",
             "already_playing",
         ),
     )
@@ -108,6 +110,7 @@ class MatchesView(ApiView):
             control=body.control,
             rated=body.rated,
             opponent=body.opponent,
+            computer=body.computer,
             key=command_key(
                 player=who.id,
                 key=key,

@@ -52,6 +52,10 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "unknown_player": Code(404, "There is no such player."),
         "own_opponent": Code(409, "You cannot be your own opponent."),
         "too_many_invitations": Code(409, "Twenty of your invitations wait for an answer already."),
+        "computer_opponent": Code(
+            409, "The computer plays by `computer`, a level, and with nobody in `opponent`."
+        ),
+        "computer_unrated": Code(409, "A match against the computer is never rated."),
         "already_seated": Code(409, "You already sit at this table."),
         "seat_taken": Code(409, "No seat is free."),
         "already_playing": Code(

@@ -17,9 +17,10 @@ from matches.eventstore.pool import Unavailable
 from matches.eventstore.rows import CommandKey, Loaded
 from matches.games.protocol import Auditor, Rejected
 from matches.games.registry import rules_for
-from matches.services import execute, heartbeat, notices, people
+from matches.services import computers, execute, heartbeat, notices, people
 from matches.services.accounts import Identity
 from matches.services.cache import Entry
+from matches.services.computer import get_ready
 from matches.services.engine import Executed
 from matches.services.errors import ServiceError, refused, unavailable
 from matches.services.viewers import viewer_of
@@ -62,23 +63,22 @@ def create_match(
     options: Mapping[str, str | int | bool] | None = None,
     rated: bool = False,
     opponent: str | None = None,
+    computer: int | None = None,
     key: CommandKey | None = None,
 ) -> Executed:
     """Make a match and sit down in seat 0.
 
     `opponent` is the name of the only player who may take the other seat;
-    without it whoever has the match's id may. A repeated `key` gives the match
+    without it whoever has the match's id may. With `computer`, a level, the
+    computer sits there and is ready (XM-81). A repeated `key` gives the match
     that it made. Raises `ServiceError`: unknown_ruleset, unknown_option,
     bad_option, unknown_control, unrated_control, unknown_player, own_opponent,
-    too_many_invitations, rated_needs_accounts, already_playing, key_reused,
-    unavailable.
+    too_many_invitations, computer_opponent, computer_unrated, rated_needs_accounts,
+    already_playing, key_reused, unavailable.
     """
     heartbeat.ensure()
     try:
-        invited = None if opponent is None else _invited(opponent, creator)
-        if rated:
-            players = (creator.ref,) if invited is None else (creator.ref, invited)
-            execute.check_may_be_rated(*players)
+        invited = _invited(creator, opponent=opponent, computer=computer, rated=rated)
         match_id, secret = ids.new_match_id(), secrets.token_bytes(SECRET_BYTES)
         sealed, key_id = sealing.seal(secret, match_id)
         rules = rules_for(ruleset, version=rules_version, options=options)
@@ -88,7 +88,7 @@ def create_match(
             options=dict(rules.options),
             control=control,
             rated=rated,
-            players=(creator.id, *(None,) * (rules.seats - 1)),
+            players=(creator.id, *_others(computer, rules.seats - 1)),
             invited=None if invited is None else invited.public_id,
             secret=secret,
             sealed=sealed,
@@ -102,20 +102,47 @@ def create_match(
         raise refusal if isinstance(refusal, ServiceError) else refused(refusal) from None
     except Unavailable as error:
         raise unavailable() from error
-    return execute.engine().create(
+    made = execute.engine().create(
         creator=creator.id, key=key, match_id=match_id, created=created, secret=secret
     )
+    return get_ready(execute.engine(), made)
 
 
-def _invited(opponent: str, creator: Identity) -> people.PlayerRef:
-    found = people.by_username(opponent)
+def _invited(
+    creator: Identity, *, opponent: str | None, computer: int | None, rated: bool
+) -> people.PlayerRef | None:
+    """Whom the other seat is kept for, None for nobody; refuses whom it cannot be kept for."""
+    if computer is not None:
+        if rated:
+            raise ServiceError("computer_unrated")
+        if opponent is not None:
+            raise ServiceError("computer_opponent")
+    invited = None if opponent is None else _opponent(opponent, creator)
+    if rated:
+        players = (creator.ref,) if invited is None else (creator.ref, invited)
+        execute.check_may_be_rated(*players)
+    return invited
+
+
+def _opponent(name: str, creator: Identity) -> people.PlayerRef:
+    found = people.by_username(name)
     if found is None:
         raise ServiceError("unknown_player")
     if found.public_id == creator.id:
         raise ServiceError("own_opponent")
+    if found.level is not None:
+        # Nobody would ever come to take the seat.
+        raise ServiceError("computer_opponent")
     if store.open_invitations(creator.id) >= INVITATIONS:
         raise ServiceError("too_many_invitations")
     return found
+
+
+def _others(computer: int | None, seats: int) -> tuple[str | None, ...]:
+    """Who sits in the seats that are not the creator's."""
+    if computer is None:
+        return (None,) * seats
+    return (computers.id_of(computer),) * seats
 
 
 def now(entry: Entry) -> Now:

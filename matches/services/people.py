@@ -15,7 +15,7 @@ import msgspec
 
 from matches.eventstore import pool
 from matches.models import username_key
-from matches.services import names
+from matches.services import computers, names
 
 REMEMBERED = 10_000
 REMEMBERED_S = 60.0
@@ -32,6 +32,11 @@ class PlayerRef(msgspec.Struct, frozen=True):
     public_id: str
     username: str | None
     kind: str
+
+    @property
+    def level(self) -> int | None:
+        """How well the computer plays, from 1 to 8; None for everybody else."""
+        return computers.level_of(self.public_id)
 
 
 class _Remembered:

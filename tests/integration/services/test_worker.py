@@ -1,4 +1,4 @@
-"""The worker's own sweep, in a real Celery worker that never finds its broker."""
+"""The worker's own loops, in a real Celery worker that never finds its broker."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from matches.services import heartbeat
+from matches.services import heartbeat, notices
 from matches.services.accounts import Identity
 from tests.integration.services.test_sweep import discarded
+from tests.support.guests_table import GuestsTable
 from tests.support.seated import Seated
 from tests.support.servers import ROOT, Servers, own_database
 
@@ -37,27 +39,43 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "worker.log"
 
 
+Start = Callable[[], subprocess.Popen[bytes]]
+
+
 @pytest.fixture
-def worker(own: Servers, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def start(own: Servers, log: Path) -> Iterator[Start]:
+    """Starts workers that never find their broker."""
     environment = {**os.environ, **own.environment(), "XQMJ_ROLE": "worker"}
     environment["BROKER_URL"] = "redis://127.0.0.1:1/0"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "celery", "--app", "xqmj_site", "worker"),
-                *("--concurrency", "1", "--without-gossip", "--without-mingle"),
-                "--without-heartbeat",
-            ],
-            cwd=ROOT,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    yield process
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    started: list[subprocess.Popen[bytes]] = []
+
+    def one() -> subprocess.Popen[bytes]:
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "celery", "--app", "xqmj_site", "worker"),
+                    *("--concurrency", "1", "--without-gossip", "--without-mingle"),
+                    "--without-heartbeat",
+                ],
+                cwd=ROOT,
+                env=environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        started.append(process)
+        return process
+
+    yield one
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@pytest.fixture
+def worker(start: Start) -> subprocess.Popen[bytes]:
+    return start()
 
 
 def drawn(seated: Seated, *, within_s: float) -> bool:
@@ -87,3 +105,21 @@ class TestWorkerWithoutABroker:
         worker.send_signal(signal.SIGTERM)
         worker.wait(STOP_S)
         assert b"Traceback" not in log.read_bytes(), log.read_text()
+
+
+class TestComputerWithoutABroker:
+    def test_is_played_on_when_the_worker_that_played_it_is_killed(
+        self, start: Start, log: Path, player: Make, own: Servers
+    ) -> None:
+        """What reminds of its turn is lost with it."""
+        first, table = start(), GuestsTable(player("guest"))
+        assert table.play(until=2, within_s=START_S), log.read_text()
+
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+        notices.flush()
+        with psycopg.connect(own.owner_url, autocommit=True) as owner:
+            owner.execute("DELETE FROM matches_computer_turn")
+        start()
+
+        assert table.play(until=table.discards() + 2, within_s=START_S), log.read_text()
