@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 
 from matches.api import shapes
@@ -57,19 +56,10 @@ ANY_BODY = (
 ANY_KEY = ("idempotency_key_missing", "idempotency_key_invalid", "key_reused")
 ANY_TOKEN = ("not_authenticated", "bad_token")
 
-_AUTH: dict[bool | None, Any] = {True: ["token"], False: [], None: [{}, {"token": []}]}
+_TOKEN: Schema = {"token": []}
+_AUTH: dict[bool | None, Any] = {True: [_TOKEN], False: [], None: [{}, _TOKEN]}
+_SECURITY_SCHEMES: Schema = {"token": {"type": "http", "scheme": "bearer"}}
 _types: set[Any] = {ProblemBody}
-
-
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """The token of the Authorization header, as OpenAPI names it."""
-
-    target_class = "matches.api.identity.BearerAuthentication"
-    name = "token"
-
-    def get_security_definition(self, auto_schema: Any) -> Schema:  # noqa: ARG002
-        """A bearer token."""
-        return {"type": "http", "scheme": "bearer"}
 
 
 def operation(
@@ -211,7 +201,8 @@ def add_components(result: Schema, **_more: Any) -> Schema:
     seen = list(dict.fromkeys(shapes.SEEN.values()))
     kinds = [*_types, *seen, *shapes.HAND_VIEWS, shapes.actions()]
     _, components = msgspec.json.schema_components(kinds, ref_template=REF)
-    schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    result["components"]["securitySchemes"] = _SECURITY_SCHEMES
+    schemas = result["components"].setdefault("schemas", {})
     schemas.update(sorted(components.items()))
     _fill_views(schemas)
     # The games' own actions stand in the base's place; it has no form of its own.

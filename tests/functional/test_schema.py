@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 import schemathesis
+from drf_spectacular.validation import validate_schema
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from referencing import Registry, Resource
@@ -66,6 +67,22 @@ def check(name: str, value: Any) -> None:
 
 
 class TestDocument:
+    def test_is_openapi(self) -> None:
+        validate_schema(document())  # type: ignore[no-untyped-call]
+
+    def test_names_no_token_that_it_does_not_define(self) -> None:
+        defined = document()["components"]["securitySchemes"]
+        assert defined == {"token": {"type": "http", "scheme": "bearer"}}
+
+        asked = [
+            set(scheme)
+            for methods in document()["paths"].values()
+            for operation in methods.values()
+            for scheme in operation.get("security", [])
+        ]
+        assert {"token"} in asked
+        assert all(names <= set(defined) for names in asked)
+
     def test_names_every_address_and_method(self) -> None:
         hidden = {"schema", "docs", "docs-script"}
         expected = {
