@@ -137,6 +137,22 @@ class TestPostgres:
             assert stranger.poll() is None
             stranger.kill()
 
+    def test_logs_no_value_of_a_statement_that_fails(self, server: PostgresServer) -> None:
+        with server.connect() as session:
+            session.execute("CREATE TABLE hidden (word text UNIQUE CHECK (word <> 'bad'))")
+            session.execute("INSERT INTO hidden VALUES ('argon2-of-ana')")
+            session.commit()
+            for word in ("argon2-of-ana", "bad"):
+                with pytest.raises(psycopg.IntegrityError):
+                    session.execute(f"INSERT INTO hidden SELECT '{word}' /* argon2-of-ben */")
+                session.rollback()
+            session.execute("DROP TABLE hidden")
+            session.commit()
+
+        log = server.log.read_text()
+        assert log.count("hidden_word") == 2
+        assert "argon2" not in log
+
     def test_waits_for_sessions_that_outlive_it(self, server: PostgresServer) -> None:
         left = outlived(server)
         threading.Timer(1.5, lambda: os.kill(left, signal.SIGCONT)).start()
@@ -145,6 +161,9 @@ class TestPostgres:
         server.start()
 
         assert time.monotonic() - begun_s > 1.4
+        end_s = time.monotonic() + 10
+        while processes.alive(left) and time.monotonic() < end_s:
+            time.sleep(0.05)
         assert not processes.alive(left)
         server.connect().close()
 

@@ -16,6 +16,7 @@ from django.urls import reverse
 from matches.api.parsing import BODY_BYTES
 from matches.api.records import EXPORT_BYTES
 from xqmj_site import roles
+from xqmj_site.devstack.postgres import DISCREET, DURABLE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -187,6 +188,13 @@ class TestCompose:
         ]
 
         assert holders == ["migrate"]
+
+    def test_runs_postgresql_as_the_development_servers_do(self) -> None:
+        command = services()["postgres"]["command"]
+
+        assert command[0] == "postgres"
+        stated = dict(text.removeprefix("-c").split("=") for text in command[1:])
+        assert stated == {**DURABLE, **DISCREET}
 
     def test_has_no_default_for_a_secret(self) -> None:
         text = (ROOT / "compose.yaml").read_text()

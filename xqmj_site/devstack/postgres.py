@@ -35,6 +35,11 @@ DURABLE = {
     "synchronous_commit": "on",
 }
 """What makes an acknowledged event survive a crash. The start-up check refuses less."""
+DISCREET = {
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+}
+"""What keeps values out of the server's log: a statement that fails holds a hash or a name."""
 
 HERE = Path(__file__).parent
 
@@ -62,7 +67,7 @@ class PostgresServer:
             names=("postgres", "initdb"),
             into=self.folder / "programs",
         )
-        self.settings = {**DURABLE, **(settings or {})}
+        self.settings = {**DURABLE, **DISCREET, **(settings or {})}
         self.child: subprocess.Popen[bytes] | None = None
         self.socket_dir = self._socket_dir()
 
