@@ -52,7 +52,9 @@ verifications of an address, log-ins of an address and of a name, new accounts o
 streams that an address or an account opens."""
 
 LEASES_A_WINDOW = 50
-"""A process takes this share of an allowance at a time."""
+"""A process takes this share of an allowance at a time,"""
+LARGEST_LEASE = 100
+"""but no more than this, since what it has not spent is lost with it."""
 STORE_TIMEOUT_S = 0.05
 """A move waits no longer than this for Valkey."""
 GUARD_TIMEOUT_S = 1.0
@@ -101,7 +103,8 @@ class Throttle:
         with self._lock:
             if self._taken((scope, who), now):
                 return
-        size = 1 if limit.guards else max(1, limit.count // LEASES_A_WINDOW)
+        share = min(LARGEST_LEASE, limit.count // LEASES_A_WINDOW)
+        size = 1 if limit.guards else max(1, share)
         counted = self._count(scope, who, size=size, limit=limit, now=now)
         if counted is None and limit.guards:
             raise ServiceError("throttle_unavailable", retry_after_s=5)

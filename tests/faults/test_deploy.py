@@ -79,7 +79,7 @@ class TestDeploy:
         # All other matches do, and so does this one by the new code.
         ended = "SELECT status > 1 FROM es.match_head WHERE match_id = %s"
         assert until(lambda: xqmj.query(ended, (other.match_id,)) == [(True,)], within_s=30)
-        assert new.look(f"matches/{table.match_id}") == 200
+        assert until(lambda: new.look(f"matches/{table.match_id}") == 200, within_s=30)
         assert len(Log(xqmj).matches[table.match_id]) > len(rows)
         assert book.wrong == []
         assert {line.partition(UNREADABLE)[1] for line in xqmj.mistakes()} == {UNREADABLE}

@@ -106,9 +106,11 @@ class TestLimit:
     def test_of_moves_is_six_hundred_a_minute(self, limited: Any) -> None:
         ada = api.registered(InProcess())
 
-        answers = {ada.post(f"matches/{'0' * 32}/leave").status for _ in range(600)}
+        # As many requests would not be answered in a minute on a busy machine.
+        for _ in range(599):
+            throttling.throttle.spend("play", ada.id)
 
-        assert answers == {404}
+        assert ada.post(f"matches/{'0' * 32}/leave").status == 404
         assert ada.post(f"matches/{'0' * 32}/leave").status == 429
 
     def test_does_not_hold_for_whoever_watches_the_server(self, limited: Any) -> None:
