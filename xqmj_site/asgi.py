@@ -13,5 +13,5 @@ from matches.live import routing  # noqa: E402
 from xqmj_site import checks, exporter  # noqa: E402
 
 checks.refuse_unfit_database()
-application = ProtocolTypeRouter({"http": routing.application})
+application = ProtocolTypeRouter({"http": routing.application, "websocket": routing.refuse_socket})
 exporter.serve()

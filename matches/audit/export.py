@@ -96,7 +96,8 @@ def parsed(record: Mapping[str, Any]) -> Export:
     Raises `Wrong` bad_format or too_large.
     """
     try:
-        if len(record["events"]) > EVENTS_LIMIT:
+        events = record["events"]
+        if isinstance(events, list) and len(events) > EVENTS_LIMIT:
             raise wrong("format", "too_large", None, f"more than {EVENTS_LIMIT} events")
         return msgspec.convert(record, Export)
     except (LookupError, TypeError, ValueError, RecursionError) as error:

@@ -27,3 +27,9 @@ application = URLRouter(
     ]
 )
 """Everything below /live/v1/; all else is 404."""
+
+
+async def refuse_socket(_scope: Any, receive: Any, send: Any) -> None:
+    """Close a WebSocket before it opens: the client gets 403."""
+    await receive()
+    await send({"type": "websocket.close"})

@@ -17,7 +17,7 @@ SCHEME = "Bearer"
 def token_of(authorization: str) -> str | None:
     """The token in an Authorization header, None in an empty one.
 
-    Raises `ServiceError` bad_token for another scheme.
+    Schemes are of any case. Raises `ServiceError` bad_token for another one.
 
     >>> token_of("Bearer 0a1b")
     '0a1b'
@@ -25,7 +25,7 @@ def token_of(authorization: str) -> str | None:
     if not authorization:
         return None
     scheme, space, token = authorization.partition(" ")
-    if scheme != SCHEME or not space:
+    if scheme.lower() != SCHEME.lower() or not space:
         raise ServiceError("bad_token")
     return token
 

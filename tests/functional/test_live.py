@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import redis
+from asgiref.testing import ApplicationCommunicator
 from knox.models import AuthToken
 
-from matches.live import streams
+from matches.live import routing, streams
 from matches.live.streams import MatchStream
 from matches.services import matches, tokens
 from matches.services.throttling import Throttle
@@ -77,6 +78,18 @@ def _watch(stream: Stream, then: Callable[[Stream], Awaitable[None]]) -> None:
             await stream.close()
 
     asyncio.run(run())
+
+
+class TestSocket:
+    def test_is_refused(self) -> None:
+        async def connect() -> Any:
+            asked = ApplicationCommunicator(routing.refuse_socket, {"type": "websocket"})
+            await asked.send_input({"type": "websocket.connect"})
+            found = await asked.receive_output(timeout=10)
+            await asked.wait()
+            return found
+
+        assert asyncio.run(connect()) == {"type": "websocket.close"}
 
 
 class TestMatchStream:
