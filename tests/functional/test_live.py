@@ -83,7 +83,10 @@ def _watch(stream: Stream, then: Callable[[Stream], Awaitable[None]]) -> None:
 class TestSocket:
     def test_is_refused(self) -> None:
         async def connect() -> Any:
-            asked: Any = ApplicationCommunicator(routing.refuse_socket, {"type": "websocket"})
+            scope = {"type": "websocket"}
+            asked: Any = ApplicationCommunicator(  # type: ignore[no-untyped-call]
+                routing.refuse_socket, scope
+            )
             await asked.send_input({"type": "websocket.connect"})
             found = await asked.receive_output(timeout=10)
             await asked.wait()
