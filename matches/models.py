@@ -1,4 +1,4 @@
-"""Tables of Django's own kind: players, answers to their repeated requests, turns of the computer.
+"""Tables of Django's own kind: players, seeks, answers to repeated requests, the computer's turns.
 
 The log itself is no model: it lives in the schema `es`, which only
 `matches.eventstore` touches.
@@ -109,6 +109,59 @@ class Player(AbstractBaseUser, PermissionsMixin):
         if update_fields is not None and "username" in update_fields:
             update_fields = {*update_fields, "username_key"}
         super().save(*args, update_fields=update_fields, **kwargs)
+
+
+class Seek(models.Model):
+    """Somebody who looks for an opponent, and the match that accepting makes.
+
+    Players are public ids. `match_id` is reserved: whoever finishes an accepted
+    seek, and however often, makes the one match of that id. `made` says that it
+    is there. Instants are the database clock's.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    match_id = models.UUIDField(unique=True)
+    player = models.UUIDField()
+    ruleset = models.CharField(max_length=64)
+    rules_version = models.PositiveIntegerField()
+    options = models.JSONField()
+    control = models.CharField(max_length=64)
+    rated = models.BooleanField()
+    rating = models.IntegerField(null=True)
+    rating_min = models.IntegerField(null=True)
+    rating_max = models.IntegerField(null=True)
+    created_ms = models.BigIntegerField()
+    expires_ms = models.BigIntegerField(db_index=True)
+    taken_by = models.UUIDField(null=True)
+    taken_ms = models.BigIntegerField(null=True)
+    made = models.BooleanField(default=False)
+
+    class Meta:
+        """One open seek a player; an accepted one is not open."""
+
+        constraints = (
+            models.UniqueConstraint(
+                fields=("player",),
+                condition=models.Q(taken_by__isnull=True),
+                name="seek_open_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(taken_by__isnull=True, taken_ms__isnull=True, made=False)
+                | models.Q(taken_by__isnull=False, taken_ms__isnull=False),
+                name="seek_taken_when",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("taken_ms",),
+                condition=models.Q(taken_by__isnull=False, made=False),
+                name="seek_unfinished",
+            ),
+        )
+
+    def __str__(self) -> str:
+        """The seek with its player."""
+        return f"{self.id} of {self.player}"
 
 
 class WriteKey(models.Model):

@@ -10,7 +10,7 @@ import msgspec
 from django.db.models import BigIntegerField, Func
 
 from ratings import source
-from ratings.glicko2 import Glicko, grow
+from ratings.glicko2 import NEWCOMER, Glicko, grow
 from ratings.models import Rating, RatingEvent
 
 
@@ -80,6 +80,12 @@ def ratings_of(player: UUID) -> list[Shown]:
     rows = Rating.objects.filter(player=player).annotate(now_ms=NowMs())
     # Sorted here: the order of texts in the database depends on where it was made.
     return sorted((_shown(row, row.now_ms) for row in rows), key=lambda shown: shown.pool)
+
+
+def rating_in(player: UUID, pool: str) -> Decimal:
+    """Return the player's rating in the pool, a newcomer's without a rated match there."""
+    found = Rating.objects.filter(player=player, pool=pool).values_list("rating", flat=True).first()
+    return NEWCOMER.rating if found is None else found
 
 
 def leaderboard(pool: str, *, limit: int) -> list[Ranked]:

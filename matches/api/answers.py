@@ -47,6 +47,42 @@ class TokenAnswer(msgspec.Struct, frozen=True):
     player: Person
 
 
+class SeekShown(msgspec.Struct, frozen=True):
+    """Somebody who looks for an opponent.
+
+    `rating` was the player's when the seek was opened, None where the control
+    is never rated; `rating_min` and `rating_max` are whom it is for. `match_id`
+    is the match that accepting it has made.
+    """
+
+    id: str
+    player: Person
+    ruleset: str
+    rules_version: int
+    options: dict[str, str | int | bool]
+    control: str
+    rated: bool
+    rating: int | None
+    rating_min: int | None
+    rating_max: int | None
+    created_at_ms: int
+    expires_at_ms: int
+    match_id: str | None
+
+
+class SeekAnswer(msgspec.Struct, frozen=True):
+    """A seek."""
+
+    seek: SeekShown
+
+
+class SeeksAnswer(msgspec.Struct, frozen=True):
+    """The open seeks, the newest first; `mine` are my own, also those that were accepted."""
+
+    seeks: tuple[SeekShown, ...]
+    mine: tuple[SeekShown, ...]
+
+
 class MatchAnswer(msgspec.Struct, frozen=True):
     """A match as its viewer may know it; `seq` is the viewer's last event.
 

@@ -58,6 +58,25 @@ class CreateBody(Body, frozen=True, kw_only=True):
     computer: Annotated[int, msgspec.Meta(ge=1, le=8)] | None = None
 
 
+Rating = Annotated[int, msgspec.Meta(ge=0, le=5_000)]
+
+
+class SeekBody(Body, frozen=True, kw_only=True):
+    """A search for an opponent, for whoever's rating is from `rating_min` to `rating_max`.
+
+    Ratings are those of the ruleset at this control. Options that are not given
+    take their usual values.
+    """
+
+    ruleset: Name
+    control: Name
+    rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
+    options: dict[Name, Name | int | bool] = {}
+    rated: bool = False
+    rating_min: Rating | None = None
+    rating_max: Rating | None = None
+
+
 class ReadyBody(Body, frozen=True, kw_only=True):
     """Ready for the next hand; before the first with a nonce of one's own, 8 to 32 bytes in hex."""
 

@@ -59,6 +59,8 @@ ANY_TOKEN = ("not_authenticated", "bad_token")
 _TOKEN: Schema = {"token": []}
 _AUTH: dict[bool | None, Any] = {True: [_TOKEN], False: [], None: [{}, _TOKEN]}
 _SECURITY_SCHEMES: Schema = {"token": {"type": "http", "scheme": "bearer"}}
+_ID = {"type": "string", "format": "uuid"}
+_IDS: Mapping[str, Any] = {"match_id": _ID, "seek_id": _ID}
 _types: set[Any] = {ProblemBody}
 
 
@@ -87,7 +89,7 @@ def operation(
         *(ANY_QUERY if query is not None else ()),
         *(ANY_BODY if body is not None else ()),
         *(ANY_KEY if key else ()),
-        *(("not_found",) if "match_id" in (path or {}) else ()),
+        *(("not_found",) if _IDS.keys() & (path or {}).keys() else ()),
         *(ANY_TOKEN if token else ("bad_token",) if token is None else ()),
         *errors,
     )
@@ -139,10 +141,9 @@ def _refusals(codes: tuple[str, ...]) -> dict[Any, OpenApiResponse]:
 
 
 def _path(names: Mapping[str, str]) -> list[OpenApiParameter]:
-    forms = {"match_id": {"type": "string", "format": "uuid"}}
     return [
         OpenApiParameter(
-            name, forms.get(name, {"type": "string"}), OpenApiParameter.PATH, description=text
+            name, _IDS.get(name, {"type": "string"}), OpenApiParameter.PATH, description=text
         )
         for name, text in names.items()
     ]

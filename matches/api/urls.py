@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from matches.api import accounts, catalogue, commands, docs, health, records
+from matches.api import accounts, catalogue, commands, docs, health, lobby, records
 from matches.api import matches as views
 from matches.api.converters import IdConverter
 from matches.api.records import Exporter, Verifier
+from matches.services.ports import RatingOf
 
 register_converter(IdConverter, "id")
 
 
-def routes(*, export: Exporter, verify: Verifier) -> list[URLPattern]:
-    """Every address below /api/v1/; what makes and checks records is brought by the site."""
+def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[URLPattern]:
+    """Every address below /api/v1/.
+
+    What makes and checks records, and what knows ratings, is brought by the site.
+    """
     match = "matches/<id:match_id>"
     return [
         # First what is asked for all the time: addresses are tried in order.
@@ -42,7 +46,17 @@ def routes(*, export: Exporter, verify: Verifier) -> list[URLPattern]:
         path(f"{match}/leave", commands.LeaveView.as_view(), name="leave"),
         path(f"{match}/replay", records.ReplayView.as_view(), name="replay"),
         path(f"{match}/export", records.ExportView.as_view(export=export), name="export"),
+        *_lobby(rating_of),
         path(
             "verifications", records.VerificationsView.as_view(verify=verify), name="verifications"
         ),
+    ]
+
+
+def _lobby(rating_of: RatingOf) -> list[URLPattern]:
+    seek = "seeks/<id:seek_id>"
+    return [
+        path("seeks", lobby.SeeksView.as_view(rating_of=rating_of), name="seeks"),
+        path(seek, lobby.SeekView.as_view(rating_of=rating_of), name="seek"),
+        path(f"{seek}/accept", lobby.AcceptView.as_view(rating_of=rating_of), name="accept"),
     ]

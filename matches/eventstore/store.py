@@ -49,6 +49,7 @@ _CREATED = (
 _BEAT = "SELECT es.beat(%s)"
 _NOW = "SELECT es.now_ms()"
 _DUE = "SELECT * FROM es.due_matches(%s, %s, %s)"
+_RATED_SEAT = "SELECT match_id FROM es.rated_seat WHERE player = %s"
 _HASH = "SELECT hash FROM es.match_event WHERE match_id = %s AND seq = %s"
 
 _LISTED = """
@@ -233,7 +234,8 @@ def create(
 ) -> Created:
     """Create a match with its first rows; `players` are its seats, None where one is free.
 
-    The same creator and key give the match that they made the first time.
+    The same creator and key give the match that they made the first time; an id
+    that was reserved for it gives the match that somebody made under it before.
     """
     seats = [_Taken(seat, player) for seat, player in enumerate(players) if player is not None]
     answer = pool.run(
@@ -253,7 +255,8 @@ def create(
         ),
     )
     ((outcome, made),) = answer.rows
-    if outcome == "replayed" and made == match_id:
+    if outcome == "replayed" and made == match_id and _holds(match_id, rows[-1]):
+        # The first try had been committed when its connection was lost.
         outcome = "ok"
     return Created(outcome, made)
 
@@ -313,6 +316,12 @@ def open_invitations(creator: str) -> int:
     """How many seats are kept, in live matches of this creator, for players who have not come."""
     ((count,),) = pool.run(_INVITATIONS, (creator, str(OPEN_MS))).rows
     return int(count)
+
+
+def rated_seat(player: str) -> UUID | None:
+    """The live rated match in which the player (id in hex) sits, None where there is none."""
+    rows = pool.run(_RATED_SEAT, (player,)).rows
+    return rows[0][0] if rows else None
 
 
 def finished_rated(after: tuple[int, UUID] | None, limit: int) -> list[Finished]:

@@ -61,6 +61,14 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "already_playing": Code(
             409, "A player has one live rated match at a time, and this one is not over."
         ),
+        # Seeks
+        "unknown_seek": Code(404, "There is no such open seek."),
+        "seek_taken": Code(409, "Somebody has taken the seek."),
+        "seek_open": Code(409, "You have an open seek already."),
+        "bad_rating_range": Code(400, "The lowest rating is above the highest."),
+        "rating_out_of_range": Code(
+            409, "The seek is for other ratings; `rating` is yours where it counts."
+        ),
         # Playing
         "not_a_seat": Code(403, "You do not sit at this table."),
         "match_not_started": Code(409, "The match has not begun."),

@@ -1,4 +1,4 @@
-"""What has had its time and is kept for nothing: answers of writes, and tokens.
+"""What has had its time and is kept for nothing: answers of writes, tokens, and seeks.
 
 A guest whose last token has expired can never come back, but stays a player:
 the log names it, and whoever audits a match must find it.
@@ -14,14 +14,16 @@ from knox.models import AuthToken
 from knox.settings import knox_settings
 
 from matches.models import WriteKey
+from matches.services import seeks
 
 BATCH = 1_000
 """So many rows are deleted at a time, well within what a statement may take."""
 
 
 def forget_expired() -> int:
-    """Delete expired tokens, and the answers that are as old as one; returns how many that were."""
+    """Delete expired tokens, answers that are as old as one, and seeks; returns how many."""
     forgotten = _delete(AuthToken.objects.filter(expiry__lt=Now()).order_by("expiry"))
+    forgotten += _delete(seeks.forgettable())
     lifetime = knox_settings.TOKEN_TTL
     if lifetime is not None:
         expired = WriteKey.objects.filter(created_at__lt=Now() - lifetime)

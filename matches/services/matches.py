@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Mapping
 from uuid import UUID
 
 import msgspec
 
-from matches.domain import match as domain
-from matches.domain.deal import SECRET_BYTES
 from matches.domain.visibility import Clocks, Line, clocks, visible_due_ms
-from matches.eventstore import ids, sealing, store
+from matches.eventstore import store
 from matches.eventstore.pool import Unavailable
 from matches.eventstore.rows import CommandKey, Loaded
 from matches.games.protocol import Auditor, Rejected
-from matches.games.registry import rules_for
 from matches.services import computers, execute, heartbeat, notices, people
 from matches.services.accounts import Identity
 from matches.services.cache import Entry
 from matches.services.computer import get_ready
+from matches.services.drafts import Terms, draft
 from matches.services.engine import Executed
 from matches.services.errors import ServiceError, refused, unavailable
 from matches.services.viewers import viewer_of
@@ -79,20 +76,16 @@ def create_match(
     heartbeat.ensure()
     try:
         invited = _invited(creator, opponent=opponent, computer=computer, rated=rated)
-        match_id, secret = ids.new_match_id(), secrets.token_bytes(SECRET_BYTES)
-        sealed, key_id = sealing.seal(secret, match_id)
-        rules = rules_for(ruleset, version=rules_version, options=options)
-        created = domain.create(
-            ruleset=ruleset,
-            rules_version=rules_version,
-            options=dict(rules.options),
-            control=control,
-            rated=rated,
-            players=(creator.id, *_others(computer, rules.seats - 1)),
+        drafted = draft(
+            Terms(
+                ruleset=ruleset,
+                control=control,
+                rules_version=rules_version,
+                options={} if options is None else options,
+                rated=rated,
+            ),
+            players=(creator.id, *_others(computer)),
             invited=None if invited is None else invited.public_id,
-            secret=secret,
-            sealed=sealed,
-            key_id=key_id,
         )
     except (Rejected, ServiceError) as refusal:
         # What was allowed when the key was new may not be any more: a name has changed.
@@ -103,7 +96,11 @@ def create_match(
     except Unavailable as error:
         raise unavailable() from error
     made = execute.engine().create(
-        creator=creator.id, key=key, match_id=match_id, created=created, secret=secret
+        creator=creator.id,
+        key=key,
+        match_id=drafted.match_id,
+        created=drafted.created,
+        secret=drafted.secret,
     )
     return get_ready(execute.engine(), made)
 
@@ -138,11 +135,9 @@ def _opponent(name: str, creator: Identity) -> people.PlayerRef:
     return found
 
 
-def _others(computer: int | None, seats: int) -> tuple[str | None, ...]:
-    """Who sits in the seats that are not the creator's."""
-    if computer is None:
-        return (None,) * seats
-    return (computers.id_of(computer),) * seats
+def _others(computer: int | None) -> tuple[str, ...]:
+    """Who sits beside the creator from the beginning."""
+    return () if computer is None else (computers.id_of(computer),)
 
 
 def now(entry: Entry) -> Now:

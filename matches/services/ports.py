@@ -20,6 +20,14 @@ from matches.eventstore.rows import (
 from matches.eventstore.turns import Taken, Turn
 
 
+class RatingOf(Protocol):
+    """Knows how strong players are; what rates them is not this package's to know."""
+
+    def __call__(self, *, player: str, ruleset: str, control: str) -> int | None:
+        """The rating of a player (id in hex) where a rated match of these counts; None: nowhere."""
+        ...
+
+
 class Store(Protocol):
     """The log. Every call is one trip and may raise `Unavailable`."""
 

@@ -69,6 +69,10 @@ TABLE: dict[tuple[str, str], Row] = {
     ("act", "POST"): AT_THE_TABLE,
     ("resign", "POST"): Row(401, 403, 200, 410, 410, 410),
     ("leave", "POST"): Row(401, 403, 200, 410, 410, 410),
+    ("seeks", "GET"): KNOWN,
+    ("seeks", "POST"): Row(401, 201, 201, 201, 201, 201),
+    ("seek", "DELETE"): Row(401, 404, 204, 404, 404, 404),
+    ("accept", "POST"): Row(401, 201, 409, 409, 409, 409),
     ("replay", "GET"): all_get(409),
     ("export", "GET"): all_get(409),
     ("verifications", "POST"): all_get(200),
@@ -80,6 +84,7 @@ BODIES: dict[str, Any] = {
     "login": {"username": "nobody-at-all", "password": "y"},
     "matches": {"ruleset": "xqmj-32-2p", "control": "3+2"},
     "act": {"action": {"type": "pass"}},
+    "seeks": {"ruleset": "xqmj-32-2p", "control": "3+2"},
 }
 PATHS = {"pool": "xqmj-32-2p-blitz"}
 
@@ -112,10 +117,16 @@ class Cast:
         rows.filter(username=self.staff.username).update(is_staff=True)
         rows.filter(username=self.superuser.username).update(is_staff=True, is_superuser=True)
         self.match_id = api.begun(self.seat, self.opponent)
+        self.seek_id = api.sought(self.seat)
 
     def send(self, who: str, method: str, route: str, name: str) -> Answer:
         path = route
-        filled = {**PATHS, "match_id": self.match_id, "username": self.seat.username}
+        filled = {
+            **PATHS,
+            "match_id": self.match_id,
+            "seek_id": self.seek_id,
+            "username": self.seat.username,
+        }
         for key, value in filled.items():
             for form in (f"<id:{key}>", f"<str:{key}>"):
                 path = path.replace(form, value)
@@ -134,6 +145,9 @@ class TestMatrix:
     @pytest.mark.parametrize("name", sorted({name for name, _ in TABLE}))
     def test_holds(self, name: str) -> None:
         cast, route = Cast(), routes()[name]
+        if name == "seeks":
+            # One open seek a player: it has to be free to open another.
+            cast.seat.delete(f"seeks/{cast.seek_id}")
 
         for method in METHODS:
             row = TABLE.get((name, "GET" if method == "HEAD" else method), all_get(405))

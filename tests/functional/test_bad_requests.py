@@ -16,6 +16,7 @@ from tests.functional.bad_requests import (
     accounts,
     headers,
     json_bodies,
+    lobby,
     matches,
     play,
     reads,
@@ -25,7 +26,7 @@ from tests.support.api import Answer, InProcess, Player
 
 pytestmark = pytest.mark.django_db
 
-MODULES = (json_bodies, headers, accounts, matches, play, reads)
+MODULES = (json_bodies, headers, accounts, matches, lobby, play, reads)
 CASES = [
     pytest.param(case, id=f"{module.__name__.rpartition('.')[2]}: {case.name} [{number}]")
     for module in MODULES
@@ -60,12 +61,23 @@ class World:
             "ended": ended,
             "hidden": hidden,
             "missing": secrets.token_hex(16),
+            "seek": api.sought(self.ada),
+            "rated_seek": api.sought(self.eve, rated=True),
+            "low_seek": api.sought(other, rating_max=1200),
+            "taken_seek": self._taken(),
             "held": held[0],
             "absent": next(tile for tile in tiles if tile not in held),
             "ada": self.ada.username,
             "eve": self.eve.username,
             "ADA": self.ada.username.upper(),
         }
+
+    def _taken(self) -> str:
+        """A seek of bob's that somebody accepted."""
+        seek_id = api.sought(self.bob)
+        taker = api.registered(InProcess())
+        assert taker.post(f"seeks/{seek_id}/accept").status == 201
+        return seek_id
 
     def _begun(self) -> str:
         """A match in its first hand, whose dealer was not dealt a win."""
@@ -111,7 +123,10 @@ class World:
             events = cursor.fetchone()
             cursor.execute("SELECT count(*) FROM matches_writekey")
             keys = cursor.fetchone()
+            cursor.execute("SELECT count(*), count(taken_by) FROM matches_seek")
+            found = cursor.fetchone()
         return {
+            "seeks": found,
             "players": players,
             "tokens": tokens,
             "heads": heads,

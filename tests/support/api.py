@@ -133,6 +133,12 @@ class Api:
             headers={"Idempotency-Key": key or secrets.token_hex(12)},
         )
 
+    def delete(self, path: str, *, key: str | None = None) -> Answer:
+        """Delete, with a fresh idempotency key unless one is given."""
+        return self.request(
+            "DELETE", path, headers={"Idempotency-Key": key or secrets.token_hex(12)}
+        )
+
 
 @dataclass
 class Player(Api):
@@ -180,6 +186,13 @@ def created(maker: Player, **more: Any) -> str:
     answer = maker.post("matches", body)
     assert answer.status == 201, answer.raw
     return str(answer.json["match"]["match_id"])
+
+
+def sought(player: Player, **more: Any) -> str:
+    """The id of a new seek of this player."""
+    answer = player.post("seeks", {"ruleset": "xqmj-32-2p", "control": "3+2", **more})
+    assert answer.status == 201, answer.raw
+    return str(answer.json["seek"]["id"])
 
 
 def paired(one: Player, other: Player, **more: Any) -> str:

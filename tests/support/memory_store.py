@@ -201,7 +201,8 @@ class MemoryStore:
                 return Created("busy", match_id)
             if key is not None:
                 self.creations[creator, key.command_id] = (match_id, key.fingerprint)
-            assert match_id not in self.streams
+            if match_id in self.streams:
+                return Created("replayed", match_id)
             stream = Stream(match_id, rows[0].at_ms, ruleset, rules_version, control, rated)
             stream.add(rows, LIVE, due)
             stream.seats = {seat: who for seat, who in enumerate(players) if who is not None}

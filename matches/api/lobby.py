@@ -1,0 +1,208 @@
+"""The lobby: seeks are opened, listed, closed and accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+from uuid import UUID
+
+import msgspec
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from matches.api.answers import (
+    JSON,
+    MatchAnswer,
+    SeekAnswer,
+    SeeksAnswer,
+    SeekShown,
+    answer,
+    person,
+)
+from matches.api.base import ApiView, caller
+from matches.api.bodies import NoBody, NoQuery, SeekBody
+from matches.api.drf import SCOPES, plain
+from matches.api.keys import command_key, fingerprint
+from matches.api.matches import shown
+from matches.api.requests import idempotency_key, no_query
+from matches.api.schema import operation
+from matches.models import Seek
+from matches.services import idempotency, queries, seeks
+from matches.services.drafts import Terms
+from matches.services.people import PlayerRef
+from matches.services.seeks import Range
+from matches.services.viewers import viewer_of
+
+_PATH = {"seek_id": "The seek."}
+
+
+class LobbyView(ApiView):
+    """A view of the lobby."""
+
+    @staticmethod
+    def rating_of(*, player: str, ruleset: str, control: str) -> int | None:
+        """Brought by the site's addresses: a `RatingOf`."""
+        raise NotImplementedError
+
+    def once(
+        self, request: Request, body: msgspec.Struct, effect: Callable[[], tuple[int, bytes]]
+    ) -> HttpResponse:
+        """The answer of a write that is no command of a match, as it was given the first time."""
+        django = plain(request)
+        done = idempotency.once(
+            scope=idempotency.scope_of(player=caller(request).id, address=None),
+            key=idempotency_key(django),
+            fingerprint=fingerprint(request.path_info, msgspec.json.encode(body, order="sorted")),
+            effect=effect,
+        )
+        return HttpResponse(done.body, status=done.status, content_type=JSON)
+
+
+class SeeksView(LobbyView):
+    """Who looks for an opponent."""
+
+    @operation(
+        "seeks",
+        "The open seeks, and my own",
+        {200: SeeksAnswer},
+        tag="lobby",
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Both lists."""
+        self.query(request, NoQuery)
+        own, found = seeks.mine(caller(request).id), seeks.open_seeks()
+        known = queries.players(seek.player.hex for seek in (*own, *found))
+        return answer(SeeksAnswer(_listed(found, known), _listed(own, known)))
+
+    @operation(
+        "open_seek",
+        "Look for an opponent",
+        {201: SeekAnswer},
+        tag="lobby",
+        body=SeekBody,
+        key=True,
+        errors=(
+            "unknown_ruleset",
+            "unknown_option",
+            "bad_option",
+            "unknown_control",
+            "unrated_control",
+            "rated_needs_accounts",
+            "already_playing",
+            "bad_rating_range",
+            "seek_open",
+            "answer_expired",
+        ),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Open a seek."""
+        no_query(plain(request))
+        who, body = caller(request), self.read(request, SeekBody)
+
+        def effect() -> tuple[int, bytes]:
+            seek = seeks.open_seek(
+                who=who,
+                terms=Terms(
+                    ruleset=body.ruleset,
+                    control=body.control,
+                    rules_version=body.rules_version,
+                    options=body.options,
+                    rated=body.rated,
+                ),
+                wanted=Range(body.rating_min, body.rating_max),
+                rating_of=self.rating_of,
+            )
+            return 201, msgspec.json.encode(SeekAnswer(_shown(seek, who.ref)))
+
+        return self.once(request, body, effect)
+
+
+class SeekView(LobbyView):
+    """One seek of mine."""
+
+    http_method_names = ["delete"]  # noqa: RUF012 - as DRF declares it
+    scopes: ClassVar[dict[str, str]] = {**SCOPES, "DELETE": "write"}
+
+    @operation(
+        "close_seek",
+        "Look no longer",
+        {204: None},
+        tag="lobby",
+        path=_PATH,
+        key=True,
+        errors=("unknown_seek", "seek_taken", "answer_expired"),
+    )
+    def delete(self, request: Request, seek_id: UUID) -> HttpResponse:
+        """Close a seek that nobody has accepted."""
+        no_query(plain(request))
+        who = caller(request)
+
+        def effect() -> tuple[int, bytes]:
+            seeks.close(who=who, seek_id=seek_id)
+            return 204, b""
+
+        return self.once(request, NoBody(), effect)
+
+
+class AcceptView(LobbyView):
+    """Accepting a seek."""
+
+    @operation(
+        "accept_seek",
+        "Accept a seek: its match, with both seated",
+        {201: MatchAnswer},
+        tag="lobby",
+        body=NoBody,
+        path=_PATH,
+        key=True,
+        errors=(
+            "unknown_seek",
+            "own_opponent",
+            "seek_taken",
+            "rated_needs_accounts",
+            "already_playing",
+            "rating_out_of_range",
+            "unreadable_match",
+            "unknown_ruleset",
+            "unknown_option",
+            "bad_option",
+            "unknown_control",
+            "unrated_control",
+        ),
+    )
+    def post(self, request: Request, seek_id: UUID) -> HttpResponse:
+        """Accept; repeated with its key it shows the match that it made."""
+        no_query(plain(request))
+        who, key = caller(request), idempotency_key(plain(request))
+        body = self.read(request, NoBody)
+        done = seeks.accept(
+            who=who,
+            seek_id=seek_id,
+            rating_of=self.rating_of,
+            key=command_key(
+                player=who.id, key=key, path=request.path_info, body=msgspec.json.encode(body)
+            ),
+        )
+        return shown(done.entry, viewer_of(done.entry.match, who.id), status=201)
+
+
+def _listed(found: Sequence[Seek], known: dict[str, PlayerRef]) -> tuple[SeekShown, ...]:
+    return tuple(_shown(seek, known[seek.player.hex]) for seek in found if seek.player.hex in known)
+
+
+def _shown(seek: Seek, player: PlayerRef) -> SeekShown:
+    return SeekShown(
+        id=seek.pk.hex,
+        player=person(player),
+        ruleset=seek.ruleset,
+        rules_version=seek.rules_version,
+        options=seek.options,
+        control=seek.control,
+        rated=seek.rated,
+        rating=seek.rating,
+        rating_min=seek.rating_min,
+        rating_max=seek.rating_max,
+        created_at_ms=seek.created_ms,
+        expires_at_ms=seek.expires_ms,
+        match_id=seek.match_id.hex if seek.made else None,
+    )
