@@ -16,6 +16,8 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
+DEFAULT_URL = "http://127.0.0.1:8000"
+"""Where `manage.py up` serves."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.05, 2.0
 """Between two tries: the first wait, and the longest that doubling leads to."""
 ANSWER_TIMEOUT_S = 10.0

@@ -10,11 +10,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from matches.management.client import Refused, Unreachable
+from matches.management.client import DEFAULT_URL, Refused, Unreachable
 from matches.management.demo.ink import ink_for
 from matches.management.demo.show import Demo, DemoFailed
 
-DEFAULT_URL = "http://127.0.0.1:8000"
 GAMES = ("xqmj-32-2p",)
 """The rulesets that the demo's players can play."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Literal, TextIO
 
 import msgspec
 
@@ -16,10 +17,14 @@ _LIGHT, _SHADED, _BACK = "48;5;255", "48;5;247", "38;5;245;48;5;238"
 
 
 class Ink(msgspec.Struct, frozen=True):
-    """A way of writing: `colour` with ANSI sequences, `wide` with Chinese and box characters."""
+    """A way of writing: `colour` with ANSI sequences, `wide` with Chinese and box characters.
+
+    `script` is that of the tiles, which are Chinese in every language.
+    """
 
     colour: bool
     wide: bool
+    script: Literal["zh-Hans", "zh-Hant"] = "zh-Hant"
 
     def tile(self, tile: Tile, *, shaded: bool = False) -> str:
         """One tile, face up; a shaded one had just been drawn when it was discarded (XM-22).
@@ -31,7 +36,7 @@ class Ink(msgspec.Struct, frozen=True):
             face = f"{_FACE[colour(tile)]};{_SHADED if shaded else _LIGHT}"
             return f"\x1b[1;{face}m {self._face(tile)} {_RESET}"
         if self.wide:
-            return f"({NAMES[tile].zh_hant})" if shaded else f" {NAMES[tile].zh_hant} "
+            return f"({self._face(tile)})" if shaded else f" {self._face(tile)} "
         return f"{tile}*" if shaded else f"{tile} "
 
     def back(self) -> str:
@@ -61,8 +66,14 @@ class Ink(msgspec.Struct, frozen=True):
         """A line across."""
         return self.faint(("─" if self.wide else "-") * width)
 
+    def dealer(self) -> str:
+        """The mark of the dealer."""
+        if not self.wide:
+            return "D"
+        return "莊" if self.script == "zh-Hant" else "庄"
+
     def _face(self, tile: Tile) -> str:
-        return NAMES[tile].zh_hant if self.wide else tile
+        return NAMES[tile].in_(self.script) if self.wide else tile
 
 
 def ink_for(stream: TextIO, environment: Mapping[str, str] | None = None) -> Ink:
@@ -74,3 +85,13 @@ def ink_for(stream: TextIO, environment: Mapping[str, str] | None = None) -> Ink
         colour=terminal and not environment.get("NO_COLOR"),
         wide=terminal and encoding == "utf8",
     )
+
+
+def padded(text: str, width: int) -> str:
+    """The text in so many cells of a terminal, of which a Chinese character takes two.
+
+    >>> padded("Misty", 7), padded("棄牌", 7)
+    ('Misty  ', '棄牌   ')
+    """
+    cells = sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text)
+    return text + " " * (width - cells)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, TextIO
 
 from matches.management.demo import xqmj
@@ -63,24 +62,16 @@ class Screen:
         drawn = xqmj.table(
             match["hand"],
             names=self._names,
-            clocks=self._clocks(player),
+            clocks=player.clocks,
             ink=self._ink,
         )
         return [*drawn, self._ink.faint(self._state(player))]
-
-    def _clocks(self, player: Player) -> tuple[str, str]:
-        clocks, now_ms = player.sight["match"]["clocks"], server_ms(player)
-        left = list(clocks["left_ms"])
-        if clocks["running"] is not None:
-            left[clocks["running"]] -= max(0, now_ms - clocks["from_ms"])
-        first, second = (f"{max(0, ms) // 60_000}:{max(0, ms) // 1_000 % 60:02}" for ms in left)
-        return first, second
 
     def _state(self, player: Player) -> str:
         match = player.sight["match"]
         if match["hand"].get("result") is not None:
             return xqmj.result(match["hand"], self._names)
-        pause_ms = match["pause_until_ms"] - server_ms(player)
+        pause_ms = match["pause_until_ms"] - player.server_ms
         return f"pause {max(0, pause_ms) / 1000:.1f} s   wall {match['hand']['wall_left']}"
 
     def _write_news(self, match: dict[str, Any]) -> None:
@@ -111,9 +102,3 @@ def progress(match: dict[str, Any], ink: Ink) -> str:
     share = (done + under_way * min(1.0, laid / xqmj.LONGEST_HAND)) / xqmj.HANDS
     bar = ink.bar(share, BAR_CELLS)
     return f"hand {match['hand_no']}/{xqmj.HANDS} [{bar}] discard {laid:2}"
-
-
-def server_ms(player: Player) -> int:
-    """The time on the server's clock now, as far as the player can tell."""
-    passed_s = time.monotonic() - player.told_at
-    return int(player.sight["now"]["server_time_ms"]) + int(passed_s * 1000)

@@ -8,17 +8,20 @@ from typing import Any
 import msgspec
 
 from matches.bots.policies import Greedy, Policy
+from matches.games.names import Lang, Names
 from matches.games.xqmj.actions import HandAction
+from matches.games.xqmj.notation import tile_text
 from matches.games.xqmj.scoring import LINES
 from matches.games.xqmj.view import HandView, Result, Side
-from matches.management.demo.ink import Ink
+from matches.management.demo.ink import Ink, padded
+from matches.management.words import say
 
 HANDS = 6
 """Hands in a match (XM-58)."""
 LONGEST_HAND = 26
 """Discards in a hand at most (XM-43)."""
 
-_LINE_NAMES: Mapping[str, str] = {line.key: line.names.en for line in LINES}
+_LINE_NAMES: Mapping[str, Names] = {line.key: line.names for line in LINES}
 
 
 def chosen(hand: Any, legal: Any, policy: Policy | None = None) -> Any:
@@ -33,7 +36,9 @@ def discards(hand: Any) -> int:
     return sum(len(side.get("discards", ())) + ("meld" in side) for side in hand["sides"])
 
 
-def table(hand: Any, *, names: tuple[str, str], clocks: tuple[str, str], ink: Ink) -> list[str]:
+def table(
+    hand: Any, *, names: tuple[str, str], clocks: tuple[str, str], ink: Ink, lang: Lang = "en"
+) -> list[str]:
     """The table as one seat sees it, that seat below."""
     view = msgspec.convert(hand, HandView)
     own = 0 if view.you is None else int(view.you)
@@ -41,21 +46,36 @@ def table(hand: Any, *, names: tuple[str, str], clocks: tuple[str, str], ink: In
     for seat in (1 - own, own):
         turn = view.turn == seat
         pointer = ("▸" if ink.wide else ">") if turn else " "
-        dealer = ("莊" if ink.wide else "D") if view.dealer == seat else ("  " if ink.wide else " ")
-        head = f"{pointer} {names[seat]:<8.8} {dealer} {clocks[seat]:>6}  "
+        dealer = ink.dealer() if view.dealer == seat else ("  " if ink.wide else " ")
+        head = f"{pointer} {padded(names[seat][:8], 8)} {dealer} {clocks[seat]:>6}  "
         lines.append(f"{ink.strong(head) if turn else head}{_held(view.sides[seat], ink)}")
-        lines.append(f"  {'':8} {ink.faint('discards')}   {_row(view.sides[seat], ink)}")
+        label = ink.faint(padded(say("discards", lang), 8))
+        lines.append(f"  {'':8} {label}   {_row(view.sides[seat], ink)}")
     return lines
 
 
-def result(hand: Any, names: tuple[str, str]) -> str:
+def result(hand: Any, names: tuple[str, str], lang: Lang = "en") -> str:
     """How a finished hand ended, in one line."""
     ended = msgspec.convert(hand["result"], Result)
     if ended.winner is None:
-        return "void, nobody scores"
-    lines = ", ".join(f"{_LINE_NAMES[line.key]} {line.points}" for line in ended.lines)
-    how = ended.how.replace("_", " ")
-    return f"{names[ended.winner]} wins {ended.points} ({how}: {lines})"
+        return say("void", lang)
+    comma = ", " if lang == "en" else "、"
+    lines = comma.join(f"{_LINE_NAMES[line.key].in_(lang)} {line.points}" for line in ended.lines)
+    how = say(f"how_{ended.how}", lang)
+    return say("won", lang, name=names[ended.winner], points=ended.points, how=how, lines=lines)
+
+
+def action_text(action: Any, hand: Any, lang: Lang) -> str:
+    """What an action does, given as JSON as the hand is.
+
+    >>> action_text({"type": "discard", "tile": "rR", "drawn": True}, {}, "en")
+    'discard red Chariot, just drawn'
+    >>> action_text({"type": "chow"}, {"offered": "bH"}, "zh-Hans")
+    '吃 马'
+    """
+    kind, tile = action["type"], action.get("tile") or hand.get("offered")
+    key = "discard_drawn" if action.get("drawn") else kind
+    return say(key, lang, tile=None if tile is None else tile_text(tile, lang))
 
 
 def score_table(match: Any, names: tuple[str, str]) -> list[str]:
