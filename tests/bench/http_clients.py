@@ -24,7 +24,6 @@ CONNECTIONS = 4
 ACCOUNTS = 400
 """Enough that nobody is throttled."""
 SETTING_UP = 4
-RAW_MATCHES = 64
 
 
 class Connection:
@@ -85,7 +84,7 @@ class Clients:
         pairs = list(zip(people[::2], people[1::2], strict=True))
         with ThreadPoolExecutor(SETTING_UP) as threads:
             self._ring = deque(threads.map(rings.dealt, islice(cycle(pairs), count)))
-        self._raw = deque(self._raw_matches())
+        self._raw = deque(self._raw_matches(count))
         # From here on this is a client and no server.
         heartbeat.stop()
 
@@ -154,13 +153,14 @@ class Clients:
         self._raw.append(match)
 
     @staticmethod
-    def _raw_matches() -> list[RawMatch]:
+    def _raw_matches(count: int) -> list[RawMatch]:
+        """As many, so that PostgreSQL has as many pages in hand."""
         import psycopg
         from django.conf import settings
 
         from tests.bench import pgbench
 
-        made = [RawMatch(uuid4()) for _ in range(RAW_MATCHES)]
+        made = [RawMatch(uuid4()) for _ in range(count)]
         with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
             for match in made:
                 pgbench.create(connection, match.path[1:])
