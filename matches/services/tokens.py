@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from itertools import islice, takewhile
 
-from knox.crypto import hash_token
+from knox.settings import knox_settings
 
 from matches.eventstore import pool
 from matches.eventstore.pool import Unavailable
@@ -106,8 +106,8 @@ _memory = _Memory()
 
 
 def digest_of(token: str) -> str:
-    """The hash under which a token is stored."""
-    return str(hash_token(token))
+    """The hash under which knox stores a token of ASCII."""
+    return str(knox_settings.SECURE_HASH_ALGORITHM(token.encode()).hexdigest())
 
 
 def look_up(token: str) -> PlayerRef | None:

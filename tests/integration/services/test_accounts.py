@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings as settings_of_django
 from django.db import connection
 from django.db.models.functions import Now
+from knox.crypto import hash_token
 from knox.models import AuthToken
 
 from matches import tasks
@@ -208,6 +209,12 @@ class TestGuest:
 
 
 class TestToken:
+    def test_is_hashed_as_it_is_stored(self) -> None:
+        token = accounts.guest().token
+
+        assert tokens.digest_of(token) == hash_token(token)
+        assert AuthToken.objects.filter(digest=tokens.digest_of(token)).exists()
+
     def test_is_looked_up_once_in_five_seconds(self, looked_up: list[str]) -> None:
         session = accounts.guest()
         for _ in range(20):
