@@ -51,7 +51,7 @@ DEFAULTS: dict[str, Limit] = {
 verifications of an address, log-ins of an address and of a name, new accounts of an address,
 streams that an address or an account opens."""
 
-LEASES_A_WINDOW = 20
+LEASES_A_WINDOW = 50
 """A process takes this share of an allowance at a time,"""
 LARGEST_LEASE = 100
 """but no more than this, since what it has not spent is lost with it."""
