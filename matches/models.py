@@ -164,6 +164,55 @@ class Seek(models.Model):
         return f"{self.id} of {self.player}"
 
 
+class Pairing(models.Model):
+    """Somebody who waits to be paired with whoever comes, and then the match of both.
+
+    Players are public ids. As with a seek, `match_id` is reserved when two are
+    paired, and `made` says that the match is there.
+    """
+
+    player = models.UUIDField(primary_key=True)
+    ruleset = models.CharField(max_length=64)
+    control = models.CharField(max_length=64)
+    rated = models.BooleanField()
+    rating = models.IntegerField(null=True)
+    since_ms = models.BigIntegerField()
+    expires_ms = models.BigIntegerField(db_index=True)
+    opponent = models.UUIDField(null=True)
+    match_id = models.UUIDField(null=True)
+    paired_ms = models.BigIntegerField(null=True)
+    made = models.BooleanField(default=False)
+
+    class Meta:
+        """Whoever is paired has an opponent and a match, all others neither."""
+
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(
+                    opponent__isnull=True, match_id__isnull=True, paired_ms__isnull=True, made=False
+                )
+                | models.Q(opponent__isnull=False, match_id__isnull=False, paired_ms__isnull=False),
+                name="pairing_whole",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("ruleset", "control", "rated", "since_ms"),
+                condition=models.Q(match_id__isnull=True),
+                name="pairing_waiting",
+            ),
+            models.Index(
+                fields=("paired_ms",),
+                condition=models.Q(match_id__isnull=False, made=False),
+                name="pairing_unfinished",
+            ),
+        )
+
+    def __str__(self) -> str:
+        """The player and where it waits."""
+        return f"{self.player} at {self.ruleset} {self.control}"
+
+
 class WriteKey(models.Model):
     """One idempotent write that is no command of a match, and the answer it got.
 

@@ -11,7 +11,7 @@ from celery import shared_task
 from django.db import OperationalError
 
 from matches.eventstore.pool import Unavailable
-from matches.services import housekeeping, seeks
+from matches.services import housekeeping
 from matches.services import sweep as sweeps
 from matches.services.errors import ServiceError
 
@@ -50,15 +50,5 @@ def forget_expired() -> int:
     try:
         return housekeeping.forget_expired()
     except OperationalError:
-        # The next one will find everything that this one would have.
-        return 0
-
-
-@shared_task(name="matches.tend_seeks", acks_late=True, ignore_result=True)
-def tend_seeks() -> int:
-    """Finish accepted seeks that were left in the middle. Beat sends it every 5 s."""
-    try:
-        return seeks.tend()
-    except (OperationalError, ServiceError):
         # The next one will find everything that this one would have.
         return 0

@@ -1,7 +1,7 @@
-"""The part of the Celery worker that needs no message: loops that sweep and play the computer.
+"""The part of the Celery worker that needs no message: loops that sweep, play, and pair.
 
 With the broker dead, tables still draw, flags still fall (docs/adr/0009), and
-the computer still plays (docs/adr/0016).
+the computer still plays (docs/adr/0016), and players are still paired.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from typing import Any
 
 from celery import bootsteps
 from django.conf import settings
+from django.db import OperationalError, connections
 
 from matches.bots.expectation import warm
 from matches.eventstore import pool
 from matches.eventstore.pool import Unavailable
-from matches.services import execute
+from matches.services import execute, pairing, seeks
 from matches.services.computer import BATCH as TURNS_AT_ONCE
 from matches.services.computer import Computer
+from matches.services.errors import ServiceError
 from matches.services.sweep import BATCH, Swept
 from matches.services.sweep import Sweeper as MatchSweeper
 
@@ -32,6 +34,8 @@ LOG = logging.getLogger("xqmj.services")
 
 EVERY_S = 0.1
 """A table, or the computer, acts at most about this late."""
+LOBBY_EVERY_S = 1.0
+"""How often those who wait are looked at: their windows widen meanwhile."""
 HEAL_EVERY_S = 5.0
 """How long a reminder of the computer's turn can be lost."""
 AFTER_FAULT_S = 0.5
@@ -131,13 +135,31 @@ class ComputerLoop(Loop):
         return min(EVERY_S, max(0.0, left_s))
 
 
-_sweeping, _playing = threading.Lock(), threading.Lock()
+class LobbyLoop(Loop):
+    """Pairs who waits, and finishes what was left between two players and their match."""
+
+    def __init__(self) -> None:
+        super().__init__("xqmj-lobby", _pairing)
+
+    def work(self) -> float:
+        """Look once, by a connection of Django's that no fork ever meets."""
+        try:
+            pairing.tend()
+            seeks.tend()
+        except (OperationalError, ServiceError) as error:
+            raise Unavailable(str(error)) from error
+        finally:
+            connections.close_all()
+        return LOBBY_EVERY_S
+
+
+_sweeping, _playing, _pairing = threading.Lock(), threading.Lock(), threading.Lock()
 """Held while a loop works, and by whoever forks: a child is born with no lock held by a thread
 that it does not have."""
 
 
 class Loops(bootsteps.StartStopStep):
-    """Celery's worker starts and stops the sweep and the computer with itself.
+    """Celery's worker starts and stops the sweep, the computer and the lobby with itself.
 
     It comes after the pool, whose processes are forked before there is a thread
     or a connection, and before the consumer, which waits for the broker.
@@ -151,13 +173,13 @@ class Loops(bootsteps.StartStopStep):
         self._threads: ThreadPoolExecutor | None = None
 
     def start(self, parent: Any) -> None:  # noqa: ARG002 - Celery's signature
-        """Sweep and play from now on."""
+        """Sweep, play and pair from now on."""
         _guard_forks()
         warm()
         self._threads = ThreadPoolExecutor(settings.XQMJ_SWEEP_THREADS, "xqmj-settle")
         sweeper = MatchSweeper(execute.engine(), mapper=self._threads.map)
         computer = Computer(execute.engine(), mapper=self._threads.map)
-        self._loops = (SweepLoop(sweeper.settle_due), ComputerLoop(computer))
+        self._loops = (SweepLoop(sweeper.settle_due), ComputerLoop(computer), LobbyLoop())
         for loop in self._loops:
             loop.start()
 
@@ -182,7 +204,7 @@ def _guard_forks() -> None:
     """Let no child be forked while a loop works: once a process, it cannot be undone."""
     if os.getpid() not in _guarded:
         _guarded.append(os.getpid())
-        for lock in (_sweeping, _playing):
+        for lock in (_sweeping, _playing, _pairing):
             os.register_at_fork(
                 before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
             )

@@ -83,6 +83,28 @@ class SeeksAnswer(msgspec.Struct, frozen=True):
     mine: tuple[SeekShown, ...]
 
 
+class Waiting(msgspec.Struct, frozen=True):
+    """Somebody who waits to be paired since `since_ms`, until `expires_at_ms` at the longest.
+
+    `rating` was the player's at that time, None where the control is never
+    rated. `match_id` is the match, as soon as there is one.
+    """
+
+    ruleset: str
+    control: str
+    rated: bool
+    rating: int | None
+    since_ms: int
+    expires_at_ms: int
+    match_id: str | None
+
+
+class PairingAnswer(msgspec.Struct, frozen=True):
+    """My wait, or what came of it; None where I do not wait."""
+
+    pairing: Waiting | None
+
+
 class MatchAnswer(msgspec.Struct, frozen=True):
     """A match as its viewer may know it; `seq` is the viewer's last event.
 

@@ -77,6 +77,14 @@ class SeekBody(Body, frozen=True, kw_only=True):
     rating_max: Rating | None = None
 
 
+class PairingBody(Body, frozen=True, kw_only=True):
+    """What one wants to be paired for; options have their usual values."""
+
+    ruleset: Name
+    control: Name
+    rated: bool = False
+
+
 class ReadyBody(Body, frozen=True, kw_only=True):
     """Ready for the next hand; before the first with a nonce of one's own, 8 to 32 bytes in hex."""
 

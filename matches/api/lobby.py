@@ -13,21 +13,23 @@ from rest_framework.request import Request
 from matches.api.answers import (
     JSON,
     MatchAnswer,
+    PairingAnswer,
     SeekAnswer,
     SeeksAnswer,
     SeekShown,
+    Waiting,
     answer,
     person,
 )
 from matches.api.base import ApiView, caller
-from matches.api.bodies import NoBody, NoQuery, SeekBody
+from matches.api.bodies import NoBody, NoQuery, PairingBody, SeekBody
 from matches.api.drf import SCOPES, plain
 from matches.api.keys import command_key, fingerprint
 from matches.api.matches import shown
 from matches.api.requests import idempotency_key, no_query
 from matches.api.schema import operation
-from matches.models import Seek
-from matches.services import idempotency, queries, seeks
+from matches.models import Pairing, Seek
+from matches.services import idempotency, pairing, queries, seeks
 from matches.services.drafts import Terms
 from matches.services.people import PlayerRef
 from matches.services.seeks import Range
@@ -184,6 +186,87 @@ class AcceptView(LobbyView):
             ),
         )
         return shown(done.entry, viewer_of(done.entry.match, who.id), status=201)
+
+
+class PairingView(LobbyView):
+    """Being paired with whoever comes."""
+
+    http_method_names = ["get", "head", "post", "delete"]  # noqa: RUF012 - as DRF declares it
+    scopes: ClassVar[dict[str, str]] = {**SCOPES, "DELETE": "write"}
+
+    @operation(
+        "pairing",
+        "Whether I wait, or have been paired",
+        {200: PairingAnswer},
+        tag="lobby",
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """The wait, with the match as soon as there is one."""
+        self.query(request, NoQuery)
+        found = pairing.state(caller(request).id)
+        return answer(PairingAnswer(None if found is None else _waiting(found)))
+
+    @operation(
+        "enter_pairing",
+        "Wait to be paired",
+        {201: PairingAnswer},
+        tag="lobby",
+        body=PairingBody,
+        key=True,
+        errors=(
+            "unknown_ruleset",
+            "unknown_control",
+            "unrated_control",
+            "rated_needs_accounts",
+            "already_playing",
+            "already_waiting",
+            "answer_expired",
+        ),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Wait; who fits is paired at once, which the next look tells."""
+        no_query(plain(request))
+        who, body = caller(request), self.read(request, PairingBody)
+        pool = pairing.Pool(body.ruleset, body.control, body.rated)
+
+        def effect() -> tuple[int, bytes]:
+            entered = pairing.enter(who=who, pool=pool, rating_of=self.rating_of)
+            return 201, msgspec.json.encode(PairingAnswer(_waiting(entered)))
+
+        response = self.once(request, body, effect)
+        pairing.pair(pool)
+        return response
+
+    @operation(
+        "leave_pairing",
+        "Wait no longer",
+        {204: None},
+        tag="lobby",
+        key=True,
+        errors=("not_waiting", "already_paired", "answer_expired"),
+    )
+    def delete(self, request: Request) -> HttpResponse:
+        """Leave."""
+        no_query(plain(request))
+        who = caller(request)
+
+        def effect() -> tuple[int, bytes]:
+            pairing.leave(who=who)
+            return 204, b""
+
+        return self.once(request, NoBody(), effect)
+
+
+def _waiting(found: Pairing) -> Waiting:
+    return Waiting(
+        ruleset=found.ruleset,
+        control=found.control,
+        rated=found.rated,
+        rating=found.rating,
+        since_ms=found.since_ms,
+        expires_at_ms=found.expires_ms,
+        match_id=found.match_id.hex if found.made and found.match_id is not None else None,
+    )
 
 
 def _listed(found: Sequence[Seek], known: dict[str, PlayerRef]) -> tuple[SeekShown, ...]:

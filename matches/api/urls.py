@@ -58,5 +58,6 @@ def _lobby(rating_of: RatingOf) -> list[URLPattern]:
     return [
         path("seeks", lobby.SeeksView.as_view(rating_of=rating_of), name="seeks"),
         path(seek, lobby.SeekView.as_view(rating_of=rating_of), name="seek"),
+        path("pairing", lobby.PairingView.as_view(rating_of=rating_of), name="pairing"),
         path(f"{seek}/accept", lobby.AcceptView.as_view(rating_of=rating_of), name="accept"),
     ]

@@ -69,6 +69,9 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "rating_out_of_range": Code(
             409, "The seek is for other ratings; `rating` is yours where it counts."
         ),
+        "already_waiting": Code(409, "You wait to be paired already, or just have been."),
+        "already_paired": Code(409, "You have been paired: the match is yours to play."),
+        "not_waiting": Code(404, "You do not wait to be paired."),
         # Playing
         "not_a_seat": Code(403, "You do not sit at this table."),
         "match_not_started": Code(409, "The match has not begun."),

@@ -14,16 +14,17 @@ from knox.models import AuthToken
 from knox.settings import knox_settings
 
 from matches.models import WriteKey
-from matches.services import seeks
+from matches.services import pairing, seeks
 
 BATCH = 1_000
 """So many rows are deleted at a time, well within what a statement may take."""
 
 
 def forget_expired() -> int:
-    """Delete expired tokens, answers that are as old as one, and seeks; returns how many."""
+    """Delete expired tokens, answers as old as one, seeks and waits; returns how many."""
     forgotten = _delete(AuthToken.objects.filter(expiry__lt=Now()).order_by("expiry"))
     forgotten += _delete(seeks.forgettable())
+    forgotten += _delete(pairing.forgettable())
     lifetime = knox_settings.TOKEN_TTL
     if lifetime is not None:
         expired = WriteKey.objects.filter(created_at__lt=Now() - lifetime)

@@ -14,24 +14,21 @@ import msgspec
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
-from matches.eventstore import ids, store
-from matches.eventstore.pool import Unavailable
+from matches.eventstore import ids
 from matches.eventstore.rows import CommandKey
 from matches.games.protocol import Rejected
 from matches.models import Seek
-from matches.services import execute, heartbeat, people
+from matches.services import execute, heartbeat, lobby
 from matches.services.accounts import Identity
 from matches.services.drafts import Terms, draft
 from matches.services.engine import Executed
-from matches.services.errors import ServiceError, refused, unavailable
+from matches.services.errors import ServiceError, refused
 from matches.services.ports import RatingOf
 
 LOG = logging.getLogger("xqmj.services")
 
 OPEN_MS = 900_000
 """A seek that nobody accepts for so long is over."""
-FINISH_AFTER_MS = 2_000
-"""An accepted seek without its match is finished by others after this time."""
 SHOWN_MS = 3_600_000
 """An accepted seek tells its player of the match for so long after it would have been over."""
 LISTED = 100
@@ -63,12 +60,12 @@ def open_seek(*, who: Identity, terms: Terms, wanted: Range, rating_of: RatingOf
         raise ServiceError("unrated_control")
     if wanted.lowest is not None and wanted.highest is not None and wanted.lowest > wanted.highest:
         raise ServiceError("bad_rating_range")
-    _check_free(who, rated=terms.rated)
+    lobby.check_free(who, rated=terms.rated)
     try:
         drafted = draft(terms, players=(who.id,))
     except Rejected as refusal:
         raise refused(refusal) from None
-    now_ms = _now()
+    now_ms = lobby.now_ms()
     Seek.objects.filter(player=who.id, taken_by=None, expires_ms__lte=now_ms).delete()
     try:
         with transaction.atomic():
@@ -92,12 +89,12 @@ def open_seek(*, who: Identity, terms: Terms, wanted: Range, rating_of: RatingOf
 
 def open_seeks() -> list[Seek]:
     """The seeks that can be accepted now, the newest first."""
-    return list(_open(_now()).order_by("-created_ms", "id")[:LISTED])
+    return list(_open(lobby.now_ms()).order_by("-created_ms", "id")[:LISTED])
 
 
 def mine(player: str) -> list[Seek]:
     """The player's own seeks, accepted ones for a while, the newest first."""
-    now_ms = _now()
+    now_ms = lobby.now_ms()
     own = Seek.objects.filter(player=player).filter(
         Q(taken_by=None, expires_ms__gt=now_ms)
         | Q(taken_by__isnull=False, expires_ms__gt=now_ms - SHOWN_MS)
@@ -108,7 +105,7 @@ def mine(player: str) -> list[Seek]:
 def close(*, who: Identity, seek_id: UUID) -> None:
     """Look no longer. Raises `ServiceError` unknown_seek (also of another's seek), seek_taken."""
     own = Seek.objects.filter(pk=seek_id, player=who.id)
-    if not own.filter(taken_by=None, expires_ms__gt=_now()).delete()[0]:
+    if not own.filter(taken_by=None, expires_ms__gt=lobby.now_ms()).delete()[0]:
         raise ServiceError("seek_taken" if own.filter(made=True).exists() else "unknown_seek")
 
 
@@ -125,7 +122,7 @@ def accept(
     made = None if key is None else execute.engine().created_before(creator=who.id, key=key)
     if made is not None:
         return made
-    seek, now_ms = Seek.objects.filter(pk=seek_id).first(), _now()
+    seek, now_ms = Seek.objects.filter(pk=seek_id).first(), lobby.now_ms()
     if seek is None or (seek.taken_by is None and seek.expires_ms <= now_ms):
         raise ServiceError("unknown_seek")
     if seek.player.hex == who.id:
@@ -147,7 +144,7 @@ def tend() -> int:
     Raises `ServiceError` unavailable.
     """
     left = Seek.objects.filter(
-        taken_by__isnull=False, made=False, taken_ms__lte=_now() - FINISH_AFTER_MS
+        taken_by__isnull=False, made=False, taken_ms__lte=lobby.now_ms() - lobby.FINISH_AFTER_MS
     )
     finished = 0
     for seek in left.order_by("taken_ms")[:BATCH]:
@@ -165,7 +162,7 @@ def tend() -> int:
 def forgettable() -> QuerySet[Seek]:
     """Seeks that nobody asks for any more."""
     return Seek.objects.filter(
-        Q(taken_by=None) | Q(made=True), expires_ms__lte=_now() - SHOWN_MS
+        Q(taken_by=None) | Q(made=True), expires_ms__lte=lobby.now_ms() - SHOWN_MS
     ).order_by("expires_ms")
 
 
@@ -175,19 +172,11 @@ def _open(now_ms: int) -> QuerySet[Seek]:
 
 def _check_fits(who: Identity, seek: Seek, rating_of: RatingOf) -> None:
     """Refuse whom the seek is not for."""
-    _check_free(who, rated=seek.rated)
+    lobby.check_free(who, rated=seek.rated)
     wanted = Range(seek.rating_min, seek.rating_max)
     rating = rating_of(player=who.id, ruleset=seek.ruleset, control=seek.control)
     if rating is not None and not wanted.holds(rating):
         raise ServiceError("rating_out_of_range", {"rating": rating})
-
-
-def _check_free(who: Identity, *, rated: bool) -> None:
-    """Refuse whoever cannot play such a match now."""
-    if rated:
-        execute.check_may_be_rated(people.by_id(who.id))
-        if _playing(who.id):
-            raise ServiceError("already_playing")
 
 
 def _finish(seek: Seek, key: CommandKey | None) -> Executed:
@@ -203,22 +192,20 @@ def _finish(seek: Seek, key: CommandKey | None) -> Executed:
     )
     taker = seek.taken_by.hex
     try:
-        drafted = draft(terms, players=(seek.player.hex, taker), match_id=seek.match_id)
-        done = execute.engine().create(
+        done = lobby.begin(
+            terms,
+            players=(seek.player.hex, taker),
             creator=taker,
+            match_id=seek.match_id,
             key=key,
-            match_id=drafted.match_id,
-            created=drafted.created,
-            secret=drafted.secret,
         )
-    except Rejected as refusal:
-        # A newer release may know of fewer rulesets.
-        Seek.objects.filter(pk=seek.pk, made=False).delete()
-        raise refused(refusal) from None
     except ServiceError as error:
-        if error.code != "already_playing":
-            raise
-        raise _given_back(seek, taker) from None
+        if error.code == "already_playing":
+            raise _given_back(seek, taker) from None
+        if error.code not in ("key_reused", "unavailable"):
+            # A newer release may know of fewer rulesets.
+            Seek.objects.filter(pk=seek.pk, made=False).delete()
+        raise
     Seek.objects.filter(pk=seek.pk, taken_by=taker).update(made=True)
     return done
 
@@ -229,7 +216,7 @@ def _given_back(seek: Seek, taker: str) -> ServiceError:
     Under another id: whoever still makes the match of the old one meets nobody.
     """
     own = Seek.objects.filter(pk=seek.pk, taken_by=taker, made=False)
-    if _playing(seek.player.hex):
+    if lobby.playing(seek.player.hex):
         own.delete()
         return ServiceError("seek_taken")
     try:
@@ -239,17 +226,3 @@ def _given_back(seek: Seek, taker: str) -> ServiceError:
         # Its player looks for somebody by another seek already.
         own.delete()
     return ServiceError("already_playing")
-
-
-def _playing(player: str) -> bool:
-    try:
-        return store.rated_seat(player) is not None
-    except Unavailable as error:
-        raise unavailable() from error
-
-
-def _now() -> int:
-    try:
-        return execute.engine().store.now()
-    except Unavailable as error:
-        raise unavailable() from error

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from matches.models import Pairing
 from matches.models import Player as PlayerRow
 from tests.support import api
 from tests.support.api import Answer, InProcess, Player
@@ -73,6 +74,9 @@ TABLE: dict[tuple[str, str], Row] = {
     ("seeks", "POST"): Row(401, 201, 201, 201, 201, 201),
     ("seek", "DELETE"): Row(401, 404, 204, 404, 404, 404),
     ("accept", "POST"): Row(401, 201, 409, 409, 409, 409),
+    ("pairing", "GET"): KNOWN,
+    ("pairing", "POST"): Row(401, 201, 201, 201, 201, 201),
+    ("pairing", "DELETE"): Row(401, 409, 409, 409, 409, 204),
     ("replay", "GET"): all_get(409),
     ("export", "GET"): all_get(409),
     ("verifications", "POST"): all_get(200),
@@ -85,6 +89,7 @@ BODIES: dict[str, Any] = {
     "matches": {"ruleset": "xqmj-32-2p", "control": "3+2"},
     "act": {"action": {"type": "pass"}},
     "seeks": {"ruleset": "xqmj-32-2p", "control": "3+2"},
+    "pairing": {"ruleset": "xqmj-32-2p", "control": "3+2"},
 }
 PATHS = {"pool": "xqmj-32-2p-blitz"}
 
@@ -148,6 +153,8 @@ class TestMatrix:
         if name == "seeks":
             # One open seek a player: it has to be free to open another.
             cast.seat.delete(f"seeks/{cast.seek_id}")
+        # Of the five who come two and two are paired: nobody else may wait.
+        Pairing.objects.all().delete()
 
         for method in METHODS:
             row = TABLE.get((name, "GET" if method == "HEAD" else method), all_get(405))

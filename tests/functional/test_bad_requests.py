@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from matches.models import Pairing
 from matches.services.codes import TABLE
 from tests.functional.bad_requests import (
     Bad,
@@ -52,6 +53,9 @@ class World:
         self.mover, self.waiter = seats[view["dealer"]], seats[1 - view["dealer"]]
         held = self.mover.view(live)["hand"]["sides"][view["dealer"]]["concealed"]
         tiles = ("rK", "rA", "rE", "rR", "rH", "rC", "rP", "bK", "bA", "bE", "bR", "bH", "bC", "bP")
+        waits = {"ruleset": "xqmj-32-2p", "control": "1+1"}
+        Pairing.objects.all().delete()
+        assert self.eve.post("pairing", waits).status == 201
         self.names = {
             "live": live,
             "open": api.created(self.ada),
@@ -125,8 +129,11 @@ class World:
             keys = cursor.fetchone()
             cursor.execute("SELECT count(*), count(taken_by) FROM matches_seek")
             found = cursor.fetchone()
+            cursor.execute("SELECT count(*), count(match_id) FROM matches_pairing")
+            waits = cursor.fetchone()
         return {
             "seeks": found,
+            "waits": waits,
             "players": players,
             "tokens": tokens,
             "heads": heads,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from matches.models import Pairing
 from tests.functional.test_schema import check
 from tests.support import api
 from tests.support.ahead import AheadStore
@@ -101,3 +102,49 @@ class TestAccepting:
         answer = guest.post(f"seeks/{api.sought(ada)}/accept")
 
         assert (answer.status, answer.json["match"]["rated"]) == (201, False)
+
+
+class TestPairing:
+    @pytest.fixture(autouse=True)
+    def _nobody_waits(self) -> None:
+        Pairing.objects.all().delete()
+
+    def test_tells_both_of_the_match(self, ada: Player, bob: Player) -> None:
+        first = ada.post("pairing", {**SEEK, "rated": True})
+        waiting = ada.get("pairing")
+        bob.post("pairing", {**SEEK, "rated": True})
+
+        for answer in (first, waiting):
+            check("PairingAnswer", answer.json)
+        assert (first.status, first.json) == (201, waiting.json)
+        assert waiting.json["pairing"]["match_id"] is None
+        assert waiting.json["pairing"]["rating"] == 1500
+        found = [player.get("pairing").json["pairing"]["match_id"] for player in (ada, bob)]
+        assert found[0] == found[1]
+        assert {ada.view(found[0])["you"], bob.view(found[0])["you"]} == {0, 1}
+
+    def test_repeated_waits_once(self, ada: Player) -> None:
+        first, again = (ada.post("pairing", SEEK, key="one") for _ in range(2))
+
+        assert (first.status, first.raw) == (again.status, again.raw)
+        assert ada.post("pairing", SEEK).code == "already_waiting"
+        assert ada.post("pairing", {**SEEK, "control": "1+1"}, key="one").code == "key_reused"
+
+    def test_is_left_once(self, ada: Player, bob: Player) -> None:
+        ada.post("pairing", SEEK)
+
+        first, again = (ada.delete("pairing", key="leave") for _ in range(2))
+
+        assert [first.status, again.status] == [204, 204]
+        assert ada.get("pairing").json == {"pairing": None}
+        bob.post("pairing", SEEK)
+        assert bob.get("pairing").json["pairing"]["match_id"] is None
+
+    def test_ends_by_itself(self, ada: Player, clock: AheadStore) -> None:
+        ada.post("pairing", SEEK)
+        clock.ahead_ms += 599_999
+        before = ada.get("pairing").json["pairing"]
+        clock.ahead_ms += 1
+
+        assert before is not None
+        assert ada.get("pairing").json == {"pairing": None}

@@ -256,7 +256,6 @@ def broker_options(url: str) -> dict[str, Any]:
 # Only the sweep may expire: a worker whose clock is ahead drops what does, and sweeps by itself.
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "matches.sweep", "schedule": 1.0, "options": {"expires": 1}},
-    "tend-seeks": {"task": "matches.tend_seeks", "schedule": 5.0},
     "forget-expired": {"task": "matches.forget_expired", "schedule": 3600.0},
     "apply-finished": {"task": "ratings.apply_finished", "schedule": 5.0},
 }

@@ -1,7 +1,8 @@
-"""Seeks that cannot be opened, closed or accepted.
+"""Seeks that cannot be opened, closed or accepted, and players who cannot be paired.
 
 `{seek}` is one of ada's, `{rated_seek}` a rated one of eve's, `{low_seek}` one for ratings up to
 1200, `{taken_seek}` one of bob's that somebody has accepted.
+Eve waits to be paired at 1+1.
 """
 
 from __future__ import annotations
@@ -61,6 +62,24 @@ CASES: tuple[Bad, ...] = (
     delete("a seek without a key to close it", 400, "idempotency_key_missing", "seeks/{seek}", key=False),
     delete("a seek with a query to close it", 400, "unknown_parameter", "seeks/{seek}?x=1"),
     delete("a seek by nobody", 401, "not_authenticated", "seeks/{seek}", who="anon"),
+    # Being paired
+    post("pairing of an unknown ruleset", 400, "unknown_ruleset", "pairing", {"ruleset": "riichi", "control": "3+2"}),
+    post("pairing of an unknown control", 400, "unknown_control", "pairing", {"ruleset": "xqmj-32-2p", "control": "2+1"}),
+    post("pairing rated at 10+5", 409, "unrated_control", "pairing", {"ruleset": "xqmj-32-2p", "control": "10+5", "rated": True}, who="bob"),
+    post("pairing rated as a guest", 409, "rated_needs_accounts", "pairing", {"ruleset": "xqmj-32-2p", "control": "3+2", "rated": True}, who="guest"),
+    post("pairing rated beside a rated match", 409, "already_playing", "pairing", {"ruleset": "xqmj-32-2p", "control": "3+2", "rated": True}),
+    post("pairing twice", 409, "already_waiting", "pairing", {"ruleset": "xqmj-32-2p", "control": "10+5"}, who="eve"),
+    post("pairing with a rating", 400, "unknown_field", "pairing", {"ruleset": "xqmj-32-2p", "control": "3+2", "rating": 3000}),
+    post("pairing without a control", 400, "invalid_body", "pairing", {"ruleset": "xqmj-32-2p"}),
+    post("pairing with a query", 400, "unknown_parameter", "pairing?x=1", {"ruleset": "xqmj-32-2p", "control": "3+2"}),
+    post("pairing without a key", 400, "idempotency_key_missing", "pairing", {"ruleset": "xqmj-32-2p", "control": "3+2"}, key=False),
+    post("pairing of nobody", 401, "not_authenticated", "pairing", {"ruleset": "xqmj-32-2p", "control": "3+2"}, who="anon"),
+    get("a pairing with a query", 400, "unknown_parameter", "pairing?x=1"),
+    get("a pairing of nobody", 401, "not_authenticated", "pairing", who="anon"),
+    delete("a wait that there is not", 404, "not_waiting", "pairing"),
+    delete("a wait without a key to end it", 400, "idempotency_key_missing", "pairing", who="eve", key=False),
+    delete("a wait with a query to end it", 400, "unknown_parameter", "pairing?x=1", who="eve"),
+    delete("a wait of nobody", 401, "not_authenticated", "pairing", who="anon"),
     # Accepting
     post("accepting one's own seek", 409, "own_opponent", "seeks/{seek}/accept"),
     post("accepting what is not there", 404, "unknown_seek", "seeks/{missing}/accept"),

@@ -10,11 +10,10 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connections
 
-from matches import tasks
 from matches.domain.commands import Leave
 from matches.eventstore import store
 from matches.models import Seek
-from matches.services import execute, housekeeping, seeks
+from matches.services import execute, housekeeping, lobby, seeks
 from matches.services.accounts import Identity
 from matches.services.drafts import Terms
 from matches.services.engine import Executed
@@ -69,7 +68,7 @@ def matches_of(who: Identity) -> list[UUID]:
     return [listed.match_id for listed in store.my_matches(who.id, limit=50)]
 
 
-def left(seek: Seek, taker: Identity, *, ago_ms: int = seeks.FINISH_AFTER_MS) -> None:
+def left(seek: Seek, taker: Identity, *, ago_ms: int = lobby.FINISH_AFTER_MS) -> None:
     """Let a seek be accepted by somebody who does not come to make the match."""
     Seek.objects.filter(pk=seek.pk).update(taken_by=taker.id, taken_ms=store.now() - ago_ms)
 
@@ -229,7 +228,7 @@ class TestTending:
         seek = opened(ana)
         left(seek, ben)
 
-        assert tasks.tend_seeks() >= 1
+        assert seeks.tend() >= 1
 
         assert matches_of(ana) == matches_of(ben) == [seek.match_id]
         assert Seek.objects.get(pk=seek.pk).made
