@@ -22,7 +22,8 @@ def ended(seed: int) -> Recorder:
 
 
 def _fresh() -> dict[str, Any]:
-    return {"match_id": new_match_id(), "seal": sealing.seal}
+    # Always of the same two: they could sit in one rated match only.
+    return {"match_id": new_match_id(), "seal": sealing.seal, "rated": False}
 
 
 def store_whole(log: Recorder) -> Recorder:
