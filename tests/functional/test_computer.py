@@ -112,25 +112,7 @@ class TestMatchAgainstTheComputer:
         assert (answer.status, answer.json["match"]["ready"]) == (201, [False, False])
         assert Computer(execute.engine()).play(match_id).match.ready == (False, True)
 
-
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("more", "status", "code"),
-        [
-            ({"rated": True}, 409, "computer_unrated"),
-            ({"opponent": "somebody"}, 409, "computer_opponent"),
-            ({"computer": 0}, 400, "invalid_body"),
-            ({"computer": 9}, 400, "invalid_body"),
-            ({"computer": True}, 400, "invalid_body"),
-            ({"computer": None, "opponent": "computer-3"}, 409, "computer_opponent"),
-        ],
-    )
-    def test_are_clear(self, guest: Player, more: dict[str, Any], status: int, code: str) -> None:
-        answer = guest.post("matches", {**BODY, **more})
-
-        assert (answer.status, answer.code) == (status, code)
-
-    def test_let_nobody_join(self, guest: Player) -> None:
+    def test_lets_nobody_join(self, guest: Player) -> None:
         match_id = api.created(guest, computer=3)
 
         assert api.guest(InProcess()).post(f"matches/{match_id}/join").code == "seat_taken"

@@ -83,6 +83,17 @@ CASES: tuple[Bad, ...] = (
     new("an opponent of 513 characters", 400, "invalid_body", opponent="x" * 513),
     new("a number for an opponent", 400, "invalid_body", opponent=1),
     new("two opponents", 400, "invalid_body", opponent=["bob", "eve"]),
+    # The computer
+    new("a rated match against the computer", 409, "computer_unrated", computer=3, rated=True),
+    new("the computer and an opponent", 409, "computer_opponent", computer=3, opponent="{ada}"),
+    new("the computer for an opponent", 409, "computer_opponent", opponent="computer-3"),
+    new("the computer for an opponent, in capitals", 409, "computer_opponent", opponent="COMPUTER-3"),
+    new("a level of the computer that there is not", 404, "unknown_player", opponent="computer-9"),
+    new("level 0", 400, "invalid_body", computer=0),
+    new("level 9", 400, "invalid_body", computer=9),
+    new("level true", 400, "invalid_body", computer=True),
+    new("a level and a half", 400, "invalid_body", computer=1.5),
+    new("a level in quotes", 400, "invalid_body", computer="3"),
     # Fields that nobody may set
     new("a secret", 400, "unknown_field", secret="00" * 32),
     new("a seed", 400, "unknown_field", seed=1),
