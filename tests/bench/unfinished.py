@@ -40,6 +40,8 @@ def _written() -> int:
 
     log = Recorder(
         random.randrange(2**32),
+        # All of the same two players, who could sit in one rated match only.
+        rated=False,
         match_id=(match_id := new_match_id()),
         begin_ms=store.now() - AGO_MS,
         seal=sealing.seal,
@@ -57,7 +59,7 @@ def _written() -> int:
         ruleset="xqmj-32-2p",
         rules_version=1,
         control="3+2",
-        rated=True,
+        rated=False,
         players=log.match.players,
         due=None,
     )
