@@ -18,6 +18,7 @@ from uuid import UUID
 
 import msgspec
 import pytest
+from django.db import connections
 
 from matches.domain.clock import Due
 from matches.domain.commands import Act, Body, Join, Leave, Ready, Resign
@@ -59,6 +60,8 @@ _acting: list[HttpWorld] = []
 @contextmanager
 def parlour() -> Iterator[pytest.MonkeyPatch]:
     """Put the worlds where the process has its log, its clock, its tokens and its players."""
+    # Django's handler looks at a connection that a test before this one left open.
+    connections.close_all()
     with engine_worlds.rigged(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "authenticate", _authenticated)
         patch.setattr(people, "by_ids", lambda ids: {one: KNOWN[one] for one in ids})
