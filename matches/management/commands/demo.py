@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import os
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from matches.management.client import DEFAULT_URL, Refused, Unreachable
 from matches.management.demo.ink import ink_for
 from matches.management.demo.show import Demo, DemoFailed
+from matches.management.terminal import add_server_options, screen, told
 
 GAMES = ("xqmj-32-2p",)
 """The rulesets that the demo's players can play."""
@@ -29,36 +27,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to play what."""
-        parser.add_argument(
-            "--url",
-            default=os.environ.get("XQMJ_URL") or DEFAULT_URL,
-            help="the server; by default the one that `manage.py up` runs",
-        )
+        add_server_options(parser, "--url")
         parser.add_argument("--game", default=os.environ.get("GAME") or GAMES[0], choices=GAMES)
         parser.add_argument("--control", default="3+2", help="one of the rated clock controls")
-        parser.add_argument(
-            "--patience",
-            type=float,
-            default=60.0,
-            help="seconds for which a server in trouble is asked again",
-        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Play; raises `CommandError` unless the match was played, proven and rated."""
-        stream = sys.stdout
-        if isinstance(stream, io.TextIOWrapper):
-            # A terminal that lacks a character shows another one; the match goes on.
-            stream.reconfigure(errors="replace")
-        try:
+        stream, url = screen(), options["url"]
+        with told(url, DemoFailed):
             demo = Demo(
                 stream,
-                url=options["url"],
+                url=url,
                 ink=ink_for(stream),
                 patience_s=options["patience"],
             )
             demo.run(ruleset=options["game"], control=options["control"])
-        except Unreachable as error:
-            url = options["url"]
-            raise CommandError(f"No server at {url} ({error}). Start one with make up.") from error
-        except (DemoFailed, Refused, ValueError) as error:
-            raise CommandError(str(error)) from error

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import os
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
 import msgspec
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from matches.games.names import LANGS
-from matches.management.client import DEFAULT_URL, Refused, Unreachable
 from matches.management.demo.ink import ink_for
 from matches.management.play.game import Game
+from matches.management.terminal import add_server_options, screen, told
 
 LEVELS = range(1, 9)
 
@@ -32,35 +29,17 @@ class Command(BaseCommand):
         """Against whom, where, and in which language."""
         parser.add_argument("--lang", default="en", choices=LANGS)
         parser.add_argument("--level", type=int, default=3, choices=LEVELS, metavar="1..8")
-        parser.add_argument(
-            "--server",
-            default=os.environ.get("XQMJ_URL") or DEFAULT_URL,
-            help="by default the one that `manage.py up` runs",
-        )
+        add_server_options(parser, "--server")
         parser.add_argument("--control", default="10+5", help="minutes and seconds of increment")
-        parser.add_argument(
-            "--patience",
-            type=float,
-            default=60.0,
-            help="seconds for which a server in trouble is asked again",
-        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Play; raises `CommandError` where there is no server or it refuses the match."""
-        stream = sys.stdout
-        if isinstance(stream, io.TextIOWrapper):
-            # A terminal that lacks a character shows another one; the match goes on.
-            stream.reconfigure(errors="replace")
-        lang, url = options["lang"], options["server"]
+        stream, lang, url = screen(), options["lang"], options["server"]
         ink = ink_for(stream)
         if lang == "zh-Hans":
             ink = msgspec.structs.replace(ink, script=lang)
-        try:
+        with told(url):
             game = Game(
                 stream, url=url, ink=ink, lang=lang, ask=input, patience_s=options["patience"]
             )
             game.run(level=options["level"], control=options["control"])
-        except Unreachable as error:
-            raise CommandError(f"No server at {url} ({error}). Start one with make up.") from error
-        except (Refused, ValueError) as error:
-            raise CommandError(str(error)) from error
