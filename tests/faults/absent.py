@@ -6,7 +6,8 @@ import threading
 from itertools import cycle
 
 from tests.faults.clients import Book, Table
-from tests.faults.service import Service, until
+from tests.faults.service import Service
+from tests.support.waiting import until
 
 
 class Absent:

@@ -6,9 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import psutil
 import psycopg
 
 from tests.support.servers import ROOT, OwnServers, Servers
+from tests.support.waiting import until
 from xqmj_site import roles
 from xqmj_site.devstack import processes, runner
 from xqmj_site.devstack.console import Console
@@ -31,22 +31,14 @@ SHOWN = 200
 MISTAKES = (
     "a request failed",
     "a heartbeat failed",
-    "a sweep failed",
+    "a loop failed",
+    "the computer could not play",
+    "a stream failed",
     "a match could not be settled",
     "a match cannot be read",
     "the listener failed",
 )
 """What our processes log when something happened that nobody thought of."""
-
-
-def until(true: Callable[[], Any], *, within_s: float) -> bool:
-    """Whether something comes true in time."""
-    end_s = time.monotonic() + within_s
-    while not true():
-        if time.monotonic() > end_s:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def tell(text: str) -> None:

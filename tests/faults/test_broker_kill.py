@@ -14,21 +14,13 @@ import pytest
 from celery import Celery
 
 from tests.support.servers import ROOT, OwnServers
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.fault
 
 KILLS = 3
 BACK_S = 20
 """How long a worker may take to find its broker again: it waits a little longer each time."""
-
-
-def wait_for(path: Path, timeout_s: float) -> bool:
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        if path.exists():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 @pytest.fixture
@@ -69,7 +61,7 @@ class TestWorker:
     ) -> None:
         before = tmp_path / "before"
         sender.send_task("tests.touch", (str(before),))
-        assert wait_for(before, 30), (tmp_path / "worker.log").read_text()
+        assert until(before.exists, within_s=30), (tmp_path / "worker.log").read_text()
 
         for n in range(KILLS):
             own_servers.valkey.kill()
@@ -79,5 +71,5 @@ class TestWorker:
             after = tmp_path / f"after-{n}"
             sender.send_task("tests.touch", (str(after),))
             log = (tmp_path / "worker.log").read_text()
-            assert wait_for(after, BACK_S), f"after kill {n + 1}:\n{log}"
+            assert until(after.exists, within_s=BACK_S), f"after kill {n + 1}:\n{log}"
             assert worker.poll() is None

@@ -16,8 +16,9 @@ from tests.faults import ours
 from tests.faults.absent import Absent, live
 from tests.faults.clients import Book, Caller
 from tests.faults.logbook import Log
-from tests.faults.service import Service, tell, until
+from tests.faults.service import Service, tell
 from tests.faults.skewed import sitecustomize as skewed
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow]
 

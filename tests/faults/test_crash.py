@@ -13,7 +13,8 @@ import pytest
 
 from tests.faults import ours
 from tests.faults.clients import Book, Table
-from tests.faults.service import Service, tell, until
+from tests.faults.service import Service, tell
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow]
 

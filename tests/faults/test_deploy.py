@@ -11,7 +11,8 @@ import pytest
 from tests.faults import ours
 from tests.faults.clients import Book, Caller, Table
 from tests.faults.logbook import Log
-from tests.faults.service import Service, until
+from tests.faults.service import Service
+from tests.support.waiting import until
 from xqmj_site.devstack import processes
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow]

@@ -14,7 +14,8 @@ import pytest
 from tests.faults import logbook
 from tests.faults.clients import Playing, Table
 from tests.faults.logbook import Log
-from tests.faults.service import Service, kill, tell, until
+from tests.faults.service import Service, kill, tell
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -20,8 +20,9 @@ from psycopg import conninfo
 from tests.faults import ours, proxy
 from tests.faults.clients import Book, Caller, Table
 from tests.faults.proxy import Proxy
-from tests.faults.service import Service, kill, tell, until
+from tests.faults.service import Service, kill, tell
 from tests.support.servers import OwnServers
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow]
 

@@ -17,11 +17,12 @@ from matches.eventstore.pool import Unavailable
 from ratings import services as ratings
 from ratings.models import Rating, RatingEvent
 from tests.faults.breaking import WAYS, breaking
-from tests.faults.service import tell, until
+from tests.faults.service import tell
 from tests.support import ahead, api, sitting
 from tests.support.ahead import AheadStore
 from tests.support.api import PASSWORD, Answer, Api, InProcess
 from tests.support.servers import Servers
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow, pytest.mark.django_db]
 

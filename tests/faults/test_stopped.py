@@ -18,8 +18,9 @@ import pytest
 
 from tests.faults import ours
 from tests.faults.clients import Book, Caller, Table
-from tests.faults.service import START_S, Service, kill, tell, until
+from tests.faults.service import START_S, Service, kill, tell
 from tests.support.servers import ROOT
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow]
 

@@ -10,9 +10,8 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import psutil
 import pytest
 
 from tests.support.servers import ROOT
+from tests.support.waiting import until
 from xqmj_site.devstack import environment, processes
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow]
@@ -28,15 +28,6 @@ pytestmark = [pytest.mark.fault, pytest.mark.slow]
 START_S = 150
 MEND_S = 40
 STOP_S = 40
-
-
-def until(true: Callable[[], bool], timeout_s: float) -> bool:
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        if true():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 class Up:
@@ -83,7 +74,7 @@ class Up:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        assert until(lambda: self.says("xqmj serves"), START_S), self.log.read_text()
+        assert until(lambda: self.says("xqmj serves"), within_s=START_S), self.log.read_text()
 
     def says(self, words: str) -> bool:
         return words in self.log.read_text()
@@ -132,7 +123,7 @@ class TestUp:
 
     def test_shows_metrics_of_each_role_at_a_port_of_its_own(self, up: Up) -> None:
         for n in range(3):
-            assert until(partial(up.answers, "/metrics", up.metrics_port + n), MEND_S)
+            assert until(partial(up.answers, "/metrics", up.metrics_port + n), within_s=MEND_S)
         assert not up.answers("/metrics")
 
     def test_names_a_first_request_that_works(self, up: Up) -> None:
@@ -204,8 +195,8 @@ class TestUp:
             except (ValueError, psutil.NoSuchProcess):
                 return False
 
-        assert until(mended, MEND_S), up.log.read_text()[-4000:]
-        assert until(lambda: up.answers("/live/v1/health", up.live_port), MEND_S)
+        assert until(mended, within_s=MEND_S), up.log.read_text()[-4000:]
+        assert until(lambda: up.answers("/live/v1/health", up.live_port), within_s=MEND_S)
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
     def test_stops_everything(self, up: Up, number: signal.Signals) -> None:

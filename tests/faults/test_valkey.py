@@ -26,8 +26,9 @@ from tests.faults.absent import Absent, live
 from tests.faults.clients import Book, Playing, Sent, Table
 from tests.faults.logbook import Log
 from tests.faults.proxy import Proxy
-from tests.faults.service import Service, tell, until
+from tests.faults.service import Service, tell
 from tests.support.servers import OwnServers
+from tests.support.waiting import until
 from xqmj_site.settings.base import broker_options
 
 pytestmark = pytest.mark.fault

@@ -12,7 +12,8 @@ import pytest
 from tests.faults import ours
 from tests.faults.absent import Absent, live
 from tests.faults.logbook import Log
-from tests.faults.service import Service, kill, tell, until
+from tests.faults.service import Service, kill, tell
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow, pytest.mark.timeout(600)]
 

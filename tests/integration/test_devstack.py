@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from tests.support.servers import ROOT
+from tests.support.waiting import until
 from xqmj_site.devstack import environment, identity, keyring, postgres, processes
 from xqmj_site.devstack.postgres import PostgresServer
 from xqmj_site.devstack.valkey import ValkeyServer
@@ -161,10 +162,7 @@ class TestPostgres:
         server.start()
 
         assert time.monotonic() - begun_s > 1.4
-        end_s = time.monotonic() + 10
-        while processes.alive(left) and time.monotonic() < end_s:
-            time.sleep(0.05)
-        assert not processes.alive(left)
+        assert until(lambda: not processes.alive(left), within_s=10)
         server.connect().close()
 
     def test_does_not_start_beside_a_session_that_does_not_end(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
@@ -16,6 +15,7 @@ from psycopg import conninfo, sql
 
 from tests.integration.eventstore.streams import begun
 from tests.support.servers import ROOT, Servers
+from tests.support.waiting import until
 
 
 def migrate(
@@ -74,14 +74,6 @@ SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 """
 
 
-def until(held: Callable[[], bool]) -> None:
-    """Wait until it holds, for a minute at most."""
-    end_s = time.monotonic() + 60
-    while not held():
-        assert time.monotonic() < end_s
-        time.sleep(0.05)
-
-
 @pytest.mark.slow
 class TestMigrate:
     def test_works_without_the_roles_and_grants_when_they_are_there(self, empty_url: str) -> None:
@@ -114,7 +106,10 @@ class TestMigrate:
             appending.execute(APPENDS)
             migrating = threads.submit(migrate, empty_url)
             with psycopg.connect(empty_url, autocommit=True) as seer:
-                until(lambda: seer.execute(WAITS).fetchone() is not None or migrating.done())
+                assert until(
+                    lambda: seer.execute(WAITS).fetchone() is not None or migrating.done(),
+                    within_s=60,
+                )
             other.execute(f"{APPENDS} NOWAIT")
             other.rollback()
             appending.rollback()

@@ -18,6 +18,7 @@ from matches.worker import ComputerLoop
 from tests.support.guests_table import GuestsTable
 from tests.support.seated import at_once, process
 from tests.support.servers import Servers
+from tests.support.waiting import until
 
 Make = Callable[..., Identity]
 
@@ -45,15 +46,26 @@ def computer() -> Computer:
 
 def until_due(table: GuestsTable) -> int:
     """Go on until the computer is to discard, and wait for that; gives the version."""
-    while True:
+    answering = computer()
+
+    def to_discard() -> bool:
         table.step()
         entry = table.observe()
         turn = turn_of(entry)
-        stage = getattr(entry.match.hand, "phase", None)
-        if turn is not None and turn.due_ms is not None and stage != "offer":
-            time.sleep(max(0, turn.due_ms - store.now() + 5) / 1000)
-            return table.observe().version
-        time.sleep(0.05)
+        if turn is None or turn.due_ms is None:
+            return False
+        if getattr(entry.match.hand, "phase", None) != "offer":
+            return True
+        # What it may claim lies until it has answered, and no worker does it here.
+        answering.play(table.match_id)
+        return False
+
+    assert until(to_discard, within_s=60)
+    turn = turn_of(table.observe())
+    assert turn is not None
+    assert turn.due_ms is not None
+    time.sleep(max(0, turn.due_ms - store.now() + 5) / 1000)
+    return table.observe().version
 
 
 class TestLoop:

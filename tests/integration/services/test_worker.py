@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from tests.integration.services.test_sweep import discarded
 from tests.support.guests_table import GuestsTable
 from tests.support.seated import Seated
 from tests.support.servers import ROOT, Servers, own_database
+from tests.support.waiting import until
 
 Make = Callable[..., Identity]
 
@@ -80,12 +80,7 @@ def worker(start: Start) -> subprocess.Popen[bytes]:
 
 def drawn(seated: Seated, *, within_s: float) -> bool:
     """Whether somebody else lets the table draw."""
-    end_s = time.monotonic() + within_s
-    while time.monotonic() < end_s:
-        if seated.rows[-1].kind == "xqmj.tile_drawn":
-            return True
-        time.sleep(0.02)
-    return False
+    return until(lambda: seated.rows[-1].kind == "xqmj.tile_drawn", within_s=within_s)
 
 
 class TestWorkerWithoutABroker:
