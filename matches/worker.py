@@ -73,7 +73,7 @@ class Loop(ABC):
         except Unavailable as error:
             LOG.warning("the log is away, nothing is done here: %s", error)
         except Exception:
-            LOG.exception("%s failed", self._thread.name)
+            LOG.exception("a loop failed", extra={"loop": self._thread.name})
         return AFTER_FAULT_S
 
     def _run(self) -> None:

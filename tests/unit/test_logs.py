@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 from typing import Any
 
 import pytest
 import structlog
 
+from tests.faults.service import MISTAKES
+from tests.support.servers import ROOT
 from xqmj_site import logs
 
 
@@ -77,3 +80,12 @@ class TestKnownRemarks:
 
         assert not logs.Known().filter(known)
         assert logs.Known().filter(other)
+
+
+class TestMistakes:
+    def test_are_all_that_processes_log_with_a_traceback(self) -> None:
+        """A fault test that looks for other words would find nothing, whatever went wrong."""
+        text = "".join(path.read_text() for path in (ROOT / "matches").rglob("*.py"))
+        logged = re.findall(r'LOG\.(?:exception\(|error\((?=[^)]*exc_info))"([^"]+)"', text)
+
+        assert set(MISTAKES) == set(logged)
