@@ -16,7 +16,7 @@ from matches.api.base import ApiView, caller
 from matches.api.bodies import LoginBody, NoBody, NoQuery, RegisterBody
 from matches.api.drf import plain
 from matches.api.identity import bearer, caller_by
-from matches.api.keys import fingerprint, keyed_fingerprint
+from matches.api.keys import fingerprint, keyed_fingerprint, written
 from matches.api.problems import Problem
 from matches.api.requests import idempotency_key, known_address_of, no_query, strangers_key
 from matches.api.schema import operation
@@ -37,7 +37,6 @@ class EntryView(ApiView):
     ) -> HttpResponse:
         """The session that `enter` gives, or gave when the same was asked before."""
         django = plain(request)
-        stated = msgspec.json.encode(body, order="sorted")
 
         def effect() -> tuple[int, bytes]:
             session = enter()
@@ -47,7 +46,7 @@ class EntryView(ApiView):
         done = idempotency.once(
             scope=idempotency.scope_of(player=None, address=known_address_of(django)),
             key=strangers_key(django),
-            fingerprint=keyed_fingerprint(request.path_info, stated),
+            fingerprint=keyed_fingerprint(request.path_info, written(body)),
             effect=effect,
         )
         return HttpResponse(done.body, status=done.status, content_type=JSON)
@@ -167,7 +166,7 @@ class LogoutView(ApiView):
             raise Problem("not_authenticated", headers={"WWW-Authenticate": "Bearer"})
         no_query(django)
         key = idempotency_key(django)
-        self.read(request, NoBody)
+        body = self.read(request, NoBody)
 
         def effect() -> tuple[int, bytes]:
             caller_by(token)
@@ -177,7 +176,7 @@ class LogoutView(ApiView):
         done = idempotency.once(
             scope="token:" + hashlib.sha256(token.encode()).hexdigest()[:32],
             key=key,
-            fingerprint=fingerprint(request.path_info, b"{}"),
+            fingerprint=fingerprint(request.path_info, written(body)),
             effect=effect,
         )
         return HttpResponse(status=done.status)

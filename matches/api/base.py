@@ -19,7 +19,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class ApiView(APIView):
-    """An ordinary view: GET is a read, POST a write, both counted by account."""
+    """An ordinary view: GET is a read, all else a write, both counted by account."""
 
     http_method_names = ["get", "head", "post"]  # noqa: RUF012 - as DRF declares it
     scopes: ClassVar[dict[str, str]] = SCOPES

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-import msgspec
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.utils import extend_schema_view
 from rest_framework.views import APIView
@@ -20,7 +19,7 @@ from matches.api.answers import CommandAnswer, timed
 from matches.api.base import not_allowed
 from matches.api.bodies import Body, NoBody, ReadyBody, act_body
 from matches.api.identity import caller_of
-from matches.api.keys import command_key
+from matches.api.keys import command_key, written
 from matches.api.requests import check_accept, idempotency_key, no_query, read_body
 from matches.api.schema import act_shape, operation
 from matches.domain import commands
@@ -51,9 +50,7 @@ class CommandView(APIView):
             match_id=match_id,
             player=caller.id,
             body=self.command(body),
-            key=command_key(
-                player=caller.id, key=key, path=request.path_info, body=msgspec.json.encode(body)
-            ),
+            key=command_key(player=caller.id, key=key, path=request.path_info, body=written(body)),
             expected_seq=getattr(body, "expected_seq", None),
         )
         told = services.result(done, caller.id)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 from uuid import UUID
 
+import msgspec
 from django.utils.crypto import salted_hmac
 
 from matches.eventstore.rows import CommandKey
+
+
+def written(body: msgspec.Struct) -> bytes:
+    """A body as we would write it: spaces and the order of keys make no other request of it."""
+    return msgspec.json.encode(body, order="sorted")
 
 
 def command_key(*, player: str, key: str, path: str, body: bytes) -> CommandKey:
     """The id and fingerprint of a write.
 
     The id is the player's own: two players may use the same key. `body` is the
-    body as we would write it, so that spaces and the order of keys do not make
-    another request of it.
+    body as `written`.
     """
     named = hashlib.sha256(f"{player}:{key}".encode()).digest()
     return CommandKey(command_id=UUID(bytes=named[:16]), fingerprint=fingerprint(path, body))
@@ -23,7 +28,7 @@ def command_key(*, player: str, key: str, path: str, body: bytes) -> CommandKey:
 
 def fingerprint(path: str, body: bytes) -> int:
     """Tells a write from another one under the same key; signed, 64 bits."""
-    return _signed(hashlib.sha256(_written(path, body)).digest())
+    return _signed(hashlib.sha256(_request(path, body)).digest())
 
 
 def keyed_fingerprint(path: str, body: bytes) -> int:
@@ -31,11 +36,11 @@ def keyed_fingerprint(path: str, body: bytes) -> int:
 
     It is an HMAC under `SECRET_KEY`, which the database does not hold.
     """
-    written = _written(path, body)
-    return _signed(salted_hmac("xqmj.fingerprint", written, algorithm="sha256").digest())
+    asked = _request(path, body)
+    return _signed(salted_hmac("xqmj.fingerprint", asked, algorithm="sha256").digest())
 
 
-def _written(path: str, body: bytes) -> bytes:
+def _request(path: str, body: bytes) -> bytes:
     return b"POST " + path.encode() + b"\n" + body
 
 

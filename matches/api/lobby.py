@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 from uuid import UUID
 
 import msgspec
@@ -23,8 +22,8 @@ from matches.api.answers import (
 )
 from matches.api.base import ApiView, caller
 from matches.api.bodies import NoBody, NoQuery, PairingBody, SeekBody
-from matches.api.drf import SCOPES, plain
-from matches.api.keys import command_key, fingerprint
+from matches.api.drf import plain
+from matches.api.keys import command_key, fingerprint, written
 from matches.api.matches import shown
 from matches.api.requests import idempotency_key, no_query
 from matches.api.schema import operation
@@ -54,7 +53,7 @@ class LobbyView(ApiView):
         done = idempotency.once(
             scope=idempotency.scope_of(player=caller(request).id, address=None),
             key=idempotency_key(django),
-            fingerprint=fingerprint(request.path_info, msgspec.json.encode(body, order="sorted")),
+            fingerprint=fingerprint(request.path_info, written(body)),
             effect=effect,
         )
         return HttpResponse(done.body, status=done.status, content_type=JSON)
@@ -123,7 +122,6 @@ class SeekView(LobbyView):
     """One seek of mine."""
 
     http_method_names = ["delete"]  # noqa: RUF012 - as DRF declares it
-    scopes: ClassVar[dict[str, str]] = {**SCOPES, "DELETE": "write"}
 
     @operation(
         "close_seek",
@@ -181,9 +179,7 @@ class AcceptView(LobbyView):
             who=who,
             seek_id=seek_id,
             rating_of=self.rating_of,
-            key=command_key(
-                player=who.id, key=key, path=request.path_info, body=msgspec.json.encode(body)
-            ),
+            key=command_key(player=who.id, key=key, path=request.path_info, body=written(body)),
         )
         return shown(done.entry, viewer_of(done.entry.match, who.id), status=201)
 
@@ -192,7 +188,6 @@ class PairingView(LobbyView):
     """Being paired with whoever comes."""
 
     http_method_names = ["get", "head", "post", "delete"]  # noqa: RUF012 - as DRF declares it
-    scopes: ClassVar[dict[str, str]] = {**SCOPES, "DELETE": "write"}
 
     @operation(
         "pairing",

@@ -28,7 +28,7 @@ from matches.api.drf import plain
 from matches.api.etags import etag_of
 from matches.api.etags import matches as etag_matches
 from matches.api.identity import caller_of
-from matches.api.keys import command_key
+from matches.api.keys import command_key, written
 from matches.api.problems import Problem
 from matches.api.requests import idempotency_key
 from matches.api.schema import operation
@@ -115,7 +115,7 @@ class MatchesView(ApiView):
                 player=who.id,
                 key=key,
                 path=request.path_info,
-                body=msgspec.json.encode(body, order="sorted"),
+                body=written(body),
             ),
         )
         return shown(done.entry, viewer_of(done.entry.match, who.id), status=201)

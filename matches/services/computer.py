@@ -28,7 +28,7 @@ from matches.services.engine import Engine, Executed
 from matches.services.errors import ServiceError
 from matches.services.ports import Turns
 from matches.services.sweep import Backoff
-from matches.services.turns import Place, due_ms, place_of, turn_of
+from matches.services.turns import Place, due_ms, note, place_of
 
 LOG = logging.getLogger("xqmj.services")
 
@@ -79,7 +79,7 @@ class Computer:
         entries = list(self._mapper(self._play, taken.match_ids))
         found = [entry for entry in entries if entry is not None]
         # What comes next is known now; and a row that was taken by mistake is put right.
-        self._note(found)
+        note(found, self._turns)
         failed = len(entries) - len(found)
         return Played(len(entries), failed, taken.now_ms, taken.next_due_ms)
 
@@ -91,7 +91,7 @@ class Computer:
         self._turns.forget_ended()
         lost = self._turns.lost(computers.IDS, limit, self._backoff.resting())
         entries = [entry for entry in map(self._peek, lost) if entry is not None]
-        self._note(entries)
+        note(entries, self._turns)
         return len(entries)
 
     def play(self, match_id: UUID) -> Entry:
@@ -141,11 +141,6 @@ class Computer:
             return None
         self._backoff.settled(match_id)
         return entry
-
-    def _note(self, entries: Iterable[Entry]) -> None:
-        turns = [turn for turn in map(turn_of, entries) if turn is not None]
-        if turns:
-            self._turns.note(turns)
 
 
 def get_ready(engine: Engine, made: Executed) -> Executed:

@@ -15,6 +15,7 @@ from matches.eventstore import store
 from matches.eventstore.rows import CommandKey
 from matches.services import heartbeat, notices, people
 from matches.services.cache import Cache, Entry
+from matches.services.drafts import Draft
 from matches.services.engine import Engine, Executed
 from matches.services.errors import ServiceError
 from matches.services.viewers import viewer_of
@@ -60,6 +61,20 @@ def execute(
         key=key,
         expected_seq=expected_seq,
         guard=_rated_guard(player) if isinstance(body, Join) else None,
+    )
+
+
+def create(drafted: Draft, *, creator: str, key: CommandKey | None) -> Executed:
+    """Make a drafted match; a repeated `key`, or the same id, gives the one that was made.
+
+    Raises `ServiceError`: already_playing, key_reused, unavailable.
+    """
+    return engine().create(
+        creator=creator,
+        key=key,
+        match_id=drafted.match_id,
+        created=drafted.created,
+        secret=drafted.secret,
     )
 
 

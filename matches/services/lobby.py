@@ -35,13 +35,7 @@ def begin(
         drafted = draft(terms, players=players, match_id=match_id)
     except Rejected as refusal:
         raise refused(refusal) from None
-    return execute.engine().create(
-        creator=creator,
-        key=key,
-        match_id=drafted.match_id,
-        created=drafted.created,
-        secret=drafted.secret,
-    )
+    return execute.create(drafted, creator=creator, key=key)
 
 
 def check_free(who: Identity, *, rated: bool) -> None:

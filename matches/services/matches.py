@@ -95,13 +95,7 @@ def create_match(
         raise refusal if isinstance(refusal, ServiceError) else refused(refusal) from None
     except Unavailable as error:
         raise unavailable() from error
-    made = execute.engine().create(
-        creator=creator.id,
-        key=key,
-        match_id=drafted.match_id,
-        created=drafted.created,
-        secret=drafted.secret,
-    )
+    made = execute.create(drafted, creator=creator.id, key=key)
     return get_ready(execute.engine(), made)
 
 

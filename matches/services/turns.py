@@ -17,6 +17,7 @@ from matches.games.protocol import Seat, Spectator
 from matches.games.xqmj.view import HandView
 from matches.services import computers
 from matches.services.cache import Entry
+from matches.services.ports import Turns
 
 MOST_DISCARDS = 100
 """More than a hand has (XM-43): hand and discard make one number."""
@@ -63,11 +64,11 @@ def turn_of(entry: Entry) -> Turn | None:
     return Turn(entry.match_id, entry.version, due_ms(entry.match, place.seat))
 
 
-def note(entries: Iterable[Entry]) -> None:
+def note(entries: Iterable[Entry], rows: Turns = stored) -> None:
     """Write the rows for these entries; raises `Unavailable`."""
     turns = [turn for turn in map(turn_of, entries) if turn is not None]
     if turns:
-        stored.note(turns)
+        rows.note(turns)
 
 
 def _due_in_hand_ms(match: Match, seat: Seat) -> int | None:
