@@ -25,3 +25,11 @@ def refuse_unfit_database(**_: Any) -> None:
     from xqmj_site import checks
 
     checks.refuse_unfit_database()
+
+
+@signals.worker_ready.connect
+def collect_seldom(**_: Any) -> None:
+    """By now everything is imported."""
+    from xqmj_site import collector
+
+    collector.seldom()

@@ -9,7 +9,7 @@ rest = get_wsgi_application()
 
 from matches.api.moves import Moves  # noqa: E402 - needs the settings that the line above loads
 from matches.services import heartbeat  # noqa: E402
-from xqmj_site import checks, exporter  # noqa: E402
+from xqmj_site import checks, collector, exporter  # noqa: E402
 
 application = Moves(rest)
 
@@ -17,3 +17,4 @@ checks.refuse_unfit_database()
 # A server that nobody has asked anything yet is no server that is down.
 heartbeat.ensure()
 exporter.serve()
+collector.seldom()

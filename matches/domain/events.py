@@ -13,7 +13,12 @@ EndReason = Literal["score", "flag", "resignation", "forfeit", "aborted"]
 
 
 class MatchEvent(
-    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
 ):
     """Base of the match's own facts."""
 
@@ -121,7 +126,7 @@ MATCH_EVENTS: tuple[type[MatchEvent], ...] = (
 )
 
 
-class Stamped(msgspec.Struct, frozen=True):
+class Stamped(msgspec.Struct, frozen=True, gc=False):
     """An event with its instant and its cause.
 
     `at_ms` is integer milliseconds of the database clock: when the command was

@@ -33,7 +33,7 @@ from matches.games.protocol import (
 )
 
 
-class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+class Line(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One event as one viewer may know it; `seq` is dense from 1 for that viewer.
 
     `clock` is (spent_ms, left_ms) where the event ended a running turn.

@@ -25,7 +25,7 @@ ENDED_SHARE = 32
 """For so many live matches one that is over is remembered."""
 
 
-class Done(msgspec.Struct, frozen=True):
+class Done(msgspec.Struct, frozen=True, gc=False):
     """Where a command's events stand: `effects` of them from `first_version` on."""
 
     first_version: int

@@ -9,9 +9,9 @@ from tests.bench.figures import Figure, Target, side_by_side
 from tests.bench.stage import Say, Size, Stage
 
 CLIENTS = 8
-MATCHES = 900
+MATCHES = 2_400
 """Each match can take a command every 1.5 s."""
-WARMING = 4
+WARMING = 6
 """Rounds before the first that counts: by then both processes have seen every match, as they have
 after the first moves of a match that is played."""
 

@@ -18,8 +18,9 @@ from tests.bench.pgbench import HASH  # noqa: E402
 
 _HASH = bytes.fromhex(HASH)
 _AT_MS = "1700000000000"
-_HEAD = ("1", "1900000000000", "t", None, None, None, None)
-"""Status, due instant and whether it is a deadline; no seat was taken, the match goes on."""
+_DUE_MS = 1_900_000_000_000
+_REST = ("t", None, None, None, None)
+"""The instant due is a deadline; no seat was taken, the match goes on."""
 _HEADERS = [("Content-Type", "application/json")]
 
 
@@ -34,7 +35,9 @@ def application(
     _, match_id, version, command_id = environ["PATH_INFO"].split("/")
     rows = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])).decode()
     stream = (match_id, version, _HASH, rows, "2", _HASH, _AT_MS, command_id)
-    ((outcome, after),) = pool.run(store._APPEND, (*stream, *_HEAD)).rows
+    # As with every move the table has something else to do at another instant.
+    head = ("1", str(_DUE_MS + int(version)), *_REST)
+    ((outcome, after),) = pool.run(store._APPEND, (*stream, *head)).rows
     answer = b'{"outcome":"%s","version":%d}' % (outcome.encode(), after)
     start_response("200 OK", [*_HEADERS, ("Content-Length", str(len(answer)))])
     return [answer]

@@ -37,7 +37,9 @@ class Ring:
         """Who does what next, once it may be done; None at the end of the hand."""
         step = next(self._plan, None)
         if step is not None and isinstance(step[1], Discard):
-            time.sleep(max(0.0, self._not_before - time.monotonic()))
+            wait_s = self._not_before - time.monotonic()
+            if wait_s > 0:
+                time.sleep(wait_s)
         return step
 
     def done(self, action: Action) -> None:

@@ -76,14 +76,14 @@ class HandView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     result: Result | None = None
 
 
-class DrawSeen(msgspec.Struct, frozen=True, omit_defaults=True):
+class DrawSeen(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A seat drew; the tile stands here for that seat only."""
 
     seat: Seat
     tile: Tile | None = None
 
 
-class DiscardSeen(msgspec.Struct, frozen=True):
+class DiscardSeen(msgspec.Struct, frozen=True, gc=False):
     """A seat discarded, shaded where `drawn` (XM-22); nothing tells where the tile sat (XM-75)."""
 
     seat: Seat
@@ -91,7 +91,7 @@ class DiscardSeen(msgspec.Struct, frozen=True):
     drawn: bool
 
 
-class MeldSeen(msgspec.Struct, frozen=True):
+class MeldSeen(msgspec.Struct, frozen=True, gc=False):
     """A seat took the discard `tile` and exposed `meld`."""
 
     seat: Seat
@@ -99,13 +99,13 @@ class MeldSeen(msgspec.Struct, frozen=True):
     meld: Meld
 
 
-class PassSeen(msgspec.Struct, frozen=True):
+class PassSeen(msgspec.Struct, frozen=True, gc=False):
     """A seat passed on the discard; only that seat is told (XM-38)."""
 
     seat: Seat
 
 
-class WinSeen(msgspec.Struct, frozen=True):
+class WinSeen(msgspec.Struct, frozen=True, gc=False):
     """A seat won; its five tiles and its score are shown to everybody (XM-78)."""
 
     seat: Seat
@@ -115,7 +115,7 @@ class WinSeen(msgspec.Struct, frozen=True):
     points: int
 
 
-class VoidSeen(msgspec.Struct, frozen=True):
+class VoidSeen(msgspec.Struct, frozen=True, gc=False):
     """The hand is void; no tiles are shown (XM-78)."""
 
 

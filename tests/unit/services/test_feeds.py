@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 
 import pytest
@@ -58,6 +59,23 @@ class TestFeed:
             assert grown[viewer] == refolded(parlour, viewer)
             assert [one.seq for one in grown[viewer]] == list(range(1, len(grown[viewer]) + 1))
             assert entry.seq(viewer) == len(grown[viewer])
+
+    def test_what_is_kept_of_an_event_is_nothing_for_the_garbage_collector(
+        self, parlour: Parlour
+    ) -> None:
+        parlour.deal()
+        players = Players(parlour, seed=1)
+        for _ in range(60):
+            players.step()
+
+        entry = parlour.observe()
+        events = entry.history.events(entry.version)
+        lines = entry.lines(SeatViewer(A))
+        hands = [one.data for one in lines if one.kind.startswith("xqmj.")]
+        kept = [*events, *(one.event for one in events), *lines, *hands]
+        assert len(events) > 60
+        assert len(hands) > 50
+        assert [one for one in kept if gc.is_tracked(one)] == []
 
     def test_has_a_pass_for_the_seat_that_passed_alone(self, parlour: Parlour, rig: Rig) -> None:
         rig.lay(CHOW_OFFERED)
