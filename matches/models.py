@@ -1,4 +1,4 @@
-"""Tables of Django's own kind: players, seeks, answers to repeated requests, the computer's turns.
+"""Tables of Django's own kind: players, seeks, answers to repeated requests, what is kept by hand.
 
 The log itself is no model: it lives in the schema `es`, which only
 `matches.eventstore` touches.
@@ -264,3 +264,22 @@ class ComputerTurn(models.Model):
     def __str__(self) -> str:
         """The match."""
         return str(self.match_id)
+
+
+class Presence(models.Model):
+    """When a player (public id) was last heard of, in ms of the database clock.
+
+    `matches.eventstore.presence` writes and reads the rows.
+    """
+
+    player = models.UUIDField(primary_key=True)
+    seen_ms = models.BigIntegerField()
+
+    class Meta:
+        """Named as SQL reads it."""
+
+        db_table = "matches_presence"
+
+    def __str__(self) -> str:
+        """The player."""
+        return str(self.player)

@@ -195,3 +195,23 @@ class LeaveView(CommandView):
     def command(self, body: Any) -> commands.Body:  # noqa: ARG002
         """Leave."""
         return commands.Leave()
+
+
+@extend_schema_view(
+    post=operation(
+        "claim_absence",
+        "Claim the win: the other seat is to act and has gone",
+        {200: CommandAnswer},
+        tag="play",
+        body=NoBody,
+        path=_PATH,
+        key=True,
+        errors=(*_TABLE, "not_absent"),
+    )
+)
+class ClaimAbsenceView(CommandView):
+    """Claiming the win against a seat that has gone."""
+
+    def command(self, body: Any) -> commands.Body:  # noqa: ARG002
+        """Claim; what the claim rests on is not the client's to say."""
+        return commands.ClaimAbsence(seen_ms=0)

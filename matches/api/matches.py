@@ -37,7 +37,7 @@ from matches.domain.visibility import view
 from matches.eventstore.rows import ABORTED, FINISHED, LIVE, Listed
 from matches.games.protocol import Seat, Viewer
 from matches.games.registry import rulesets
-from matches.services import execute, queries
+from matches.services import absence, execute, queries
 from matches.services import matches as services
 from matches.services.cache import Entry
 from matches.services.people import PlayerRef
@@ -170,15 +170,20 @@ class EventsView(ApiView):
                 )
                 # The wait may have outlasted the token.
                 caller_of(plain(request))
-        return timed(EventsAnswer(found.seq, found.events, services.now(found.entry)))
+        gone = absence.shown(found.entry, viewer_of(found.entry.match, player))
+        told = services.now(found.entry, absent=gone)
+        return timed(EventsAnswer(found.seq, found.events, told))
 
 
 def shown(entry: Entry, viewer: Viewer, *, status: int = 200) -> HttpResponse:
-    """A viewer's answer about a match; the ETag is of all of it but `now`, and so a weak one."""
-    match = entry.match
+    """A viewer's answer about a match.
+
+    The ETag is of all of it but the time, and so a weak one; whoever has gone is part of it.
+    """
+    match, gone = entry.match, absence.shown(entry, viewer)
     seen = (view(match, viewer), sitting(match), entry.seq(viewer))
-    response = timed(MatchAnswer(*seen, services.now(entry)), status=status)
-    response["ETag"] = etag_of(msgspec.json.encode(seen))
+    response = timed(MatchAnswer(*seen, services.now(entry, absent=gone)), status=status)
+    response["ETag"] = etag_of(msgspec.json.encode((*seen, gone)))
     return response
 
 

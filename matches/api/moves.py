@@ -17,7 +17,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from matches.api.gate import answered
 from matches.services.wire import ID_PATTERN
 
-_MOVE = re.compile(f"/api/v1/matches/{ID_PATTERN}/(?:act|join|ready|resign|leave)")
+_MOVE = re.compile(f"/api/v1/matches/{ID_PATTERN}/(?:act|join|ready|resign|leave|claim-absence)")
 
 
 class Moves:

@@ -43,6 +43,7 @@ def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[U
         path(f"{match}/join", commands.JoinView.as_view(), name="join"),
         path(f"{match}/ready", commands.ReadyView.as_view(), name="ready"),
         path(f"{match}/resign", commands.ResignView.as_view(), name="resign"),
+        path(f"{match}/claim-absence", commands.ClaimAbsenceView.as_view(), name="claim-absence"),
         path(f"{match}/leave", commands.LeaveView.as_view(), name="leave"),
         path(f"{match}/replay", records.ReplayView.as_view(), name="replay"),
         path(f"{match}/export", records.ExportView.as_view(export=export), name="export"),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 _XQMJ_32_2P: Mapping[str, str] = {
+    "absent_from_ms match.ended": "XM-87",
     "at_ms match.ended aborted": "XM-57",
     "at_ms match.ended flag": "XM-67",
     "at_ms match.ended score": "XM-58",

@@ -16,7 +16,7 @@ from matches.audit.compare import difference, owed
 from matches.audit.report import Fault, Wrong, wrong
 from matches.domain import match as matches
 from matches.domain.clock import Gap
-from matches.domain.commands import Act, Body, Command, Join, Leave, Ready, Resign
+from matches.domain.commands import Act, Body, ClaimAbsence, Command, Join, Leave, Ready, Resign
 from matches.domain.events import (
     ClockCredited,
     MatchCreated,
@@ -29,6 +29,7 @@ from matches.domain.match import Unsettled
 from matches.domain.state import Match
 from matches.eventstore.rows import Row
 from matches.games.protocol import CorruptHistory, HandEvent, Rejected
+from matches.games.registry import later_options
 
 LONGEST_NAME = 64
 """Characters that the id of a player may have."""
@@ -91,7 +92,10 @@ def _beginning(match_id: bytes, cause: Row, stamped: Stamped, secret: bytes) -> 
             sealed=created.sealed,
             key_id=created.key_id,
         )
-        if expected != created:
+        unrecorded = expected.options.keys() - created.options.keys()
+        if msgspec.structs.replace(
+            expected, options=created.options
+        ) != created or unrecorded - later_options(created.ruleset, created.rules_version):
             raise wrong("commands", "bad_beginning", 1, "options or versions are not complete")
         match = matches.begin(match_id=match_id, created=stamped, secret=secret)
     except Rejected as refused:
@@ -165,7 +169,7 @@ def _command(match: Match, seq: int, stamped: Stamped) -> tuple[str, Body]:
         # A nonce that was derived for a seat that sent none is a legal one to send, too.
         body = Ready(event.nonce if match.phase == "readying" else None)
     elif isinstance(event, MatchEnded):
-        body = Resign() if event.reason == "resignation" else Leave()
+        body = _ending(event)
         # A seat is left by whoever it is kept for, too: the invitation was declined.
         player = player or match.setup.created.invited
     elif isinstance(event, HandEvent) and match.phase == "playing":
@@ -175,6 +179,15 @@ def _command(match: Match, seq: int, stamped: Stamped) -> tuple[str, Body]:
         text = f"no command of seat {seat} rows {event.KIND} here"
         raise wrong("commands", "no_command", seq, text)
     return player, body
+
+
+def _ending(event: MatchEnded) -> Body:
+    """Which command of a seat ends a match like this."""
+    if event.reason == "resignation":
+        return Resign()
+    if event.absent_from_ms is not None:
+        return ClaimAbsence(event.absent_from_ms)
+    return Leave()
 
 
 def _settled(

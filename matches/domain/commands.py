@@ -34,7 +34,17 @@ class Leave(msgspec.Struct, frozen=True):
     """
 
 
-Body = Join | Ready | Act | Resign | Leave
+class ClaimAbsence(msgspec.Struct, frozen=True):
+    """Claim the win because the seat to act has gone (XM-87).
+
+    `seen_ms` is up to when that seat may have been active; not the claimer
+    says so, but whoever keeps account of it.
+    """
+
+    seen_ms: int
+
+
+Body = Join | Ready | Act | Resign | Leave | ClaimAbsence
 
 
 class Command(msgspec.Struct, frozen=True):

@@ -8,8 +8,9 @@ from typing import Any, cast
 import msgspec
 
 from matches.domain import deal
+from matches.domain.absence import absence
 from matches.domain.clock import CONTROLS, FLOW, Due
-from matches.domain.commands import Act, Command, Join, Leave, Ready, Resign
+from matches.domain.commands import Act, ClaimAbsence, Command, Join, Leave, Ready, Resign
 from matches.domain.events import MatchCreated, SeatReady, SeatTaken, Stamped
 from matches.domain.evolve import evolve, fold
 from matches.domain.settle import due_at, end, settle, stamp
@@ -161,10 +162,31 @@ def _leave(match: Match, command: Command, at_ms: int) -> tuple[Stamped, ...]:
     return (end(match, at_ms=at_ms, actor=seat, reason=cast("Any", reason), seat=seat),)
 
 
+def _claim_absence(match: Match, command: Command, at_ms: int) -> tuple[Stamped, ...]:
+    body = cast("ClaimAbsence", command.body)
+    seat = seat_of(match, command.player)
+    gone = absence(match, seen_ms=body.seen_ms)
+    if gone is None or gone.seat == seat:
+        raise Rejected("not_absent")
+    if at_ms < gone.claim_at_ms:
+        raise Rejected("not_absent", claim_at_ms=gone.claim_at_ms)
+    return (
+        end(
+            match,
+            at_ms=at_ms,
+            actor=seat,
+            reason="absence",
+            seat=gone.seat,
+            absent_from_ms=gone.since_ms,
+        ),
+    )
+
+
 _DECIDERS: dict[type[msgspec.Struct], Callable[[Match, Command, int], tuple[Stamped, ...]]] = {
     Join: _join,
     Ready: _ready,
     Act: _act,
     Resign: _resign,
     Leave: _leave,
+    ClaimAbsence: _claim_absence,
 }

@@ -8,8 +8,9 @@ import msgspec
 
 from matches.games.protocol import HandEvent, Seat
 
-EndReason = Literal["score", "flag", "resignation", "forfeit", "aborted"]
-"""How a match ends: by its score, a flag, a resignation, leaving, or never having begun."""
+EndReason = Literal["score", "flag", "resignation", "forfeit", "absence", "aborted"]
+"""How a match ends: by its score, a flag, a resignation, leaving, a claim against a seat that has
+gone, or never having begun."""
 
 
 class MatchEvent(
@@ -99,9 +100,10 @@ class MatchEnded(MatchEvent, frozen=True, kw_only=True):
     """The one end of a match: result, final scores, and the secret of the deal (hex).
 
     `winner` is None for a draw and for an aborted match; `seat` is the seat
-    whose flag, resignation or leaving ended it, or the seat that was kept for
-    whoever declined it. `clock` is (spent_ms, left_ms)
-    of the seat whose clock was running, where one was.
+    whose flag, resignation, leaving or absence ended it, or the seat that was
+    kept for whoever declined it. `clock` is (spent_ms, left_ms) of the seat
+    whose clock was running, where one was. `absent_from_ms` is the instant from
+    which on an absent seat had shown no activity in its turn (XM-87).
     """
 
     KIND: ClassVar[str] = "match.ended"
@@ -112,6 +114,7 @@ class MatchEnded(MatchEvent, frozen=True, kw_only=True):
     scores: tuple[int, ...]
     secret: str
     clock: tuple[int, int] | None = None
+    absent_from_ms: int | None = None
 
 
 Event = MatchEvent | HandEvent

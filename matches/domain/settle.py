@@ -58,12 +58,18 @@ def settle(match: Match, *, now_ms: int, deadline_ms: int, gaps: tuple[Gap, ...]
 
 
 def end(
-    match: Match, *, at_ms: int, actor: Seat | None, reason: EndReason, seat: Seat | None = None
+    match: Match,
+    *,
+    at_ms: int,
+    actor: Seat | None,
+    reason: EndReason,
+    seat: Seat | None = None,
+    absent_from_ms: int | None = None,
 ) -> Stamped:
     """The one door through which a match ends, whatever the reason.
 
-    `seat` is the seat that caused it; with a flag, a resignation or a forfeit
-    the other seat wins whatever the score (XM-69). By score the higher total
+    `seat` is the seat that caused it; with a flag, a resignation, a forfeit or
+    an absence the other seat wins whatever the score (XM-69, XM-87). By score the higher total
     wins, equal totals are a draw (XM-60).
     """
     winner: Seat | None = None
@@ -80,6 +86,7 @@ def end(
         scores=match.scores,
         secret=match.setup.secret.hex(),
         clock=None if match.on_clock is None else charge(match, at_ms=at_ms, increment=False),
+        absent_from_ms=absent_from_ms,
     )
     return Stamped(event, at_ms, actor)
 

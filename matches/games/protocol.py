@@ -131,6 +131,8 @@ class Rules(Protocol[S]):
     """Those of them that may be rated."""
     pause_ms: int
     """Length of the table pause that an event of `pausing` starts."""
+    absence_claim_ms: int
+    """How long the seat to act may show no activity until the win may be claimed; 0: for ever."""
     pausing: frozenset[type[HandEvent]]
     """The events that start a pause."""
     crediting: frozenset[type[HandEvent]]

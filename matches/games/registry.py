@@ -52,6 +52,11 @@ def rules_for(key: str, version: int = 1, options: Mapping[str, Value] | None = 
     return _build(key, version, _filled(entry.ruleset, options or {}))
 
 
+def later_options(key: str, version: int) -> frozenset[str]:
+    """The options that the first matches of a ruleset that there is did not record."""
+    return _ENTRIES[key, version].later
+
+
 def _filled(ruleset: Ruleset, options: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
     known = {option.key: option for option in ruleset.options}
     for key, value in options.items():

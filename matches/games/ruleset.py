@@ -40,7 +40,12 @@ class Ruleset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A ruleset and what makes its rules, given the value of each of its options."""
+    """A ruleset and what makes its rules, given the value of each of its options.
+
+    `later` are the options that it got when matches had been played already:
+    those do not record them, and are played by their usual values.
+    """
 
     ruleset: Ruleset
     build: Callable[[Mapping[str, Value]], Rules[Any]]
+    later: frozenset[str] = frozenset()

@@ -61,6 +61,7 @@ WORDS: Mapping[str, Names] = MappingProxyType(
         "by_flag": Names("time", "超时", "超時"),
         "by_resignation": Names("resignation", "认输", "認輸"),
         "by_forfeit": Names("leaving", "离开", "離開"),
+        "by_absence": Names("absence", "离线", "離線"),
     }
 )
 """The phrases; what stands in braces is filled in."""

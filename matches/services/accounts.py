@@ -19,7 +19,7 @@ from knox.models import AuthToken
 from knox.settings import knox_settings
 
 from matches.models import Player
-from matches.services import names, tokens
+from matches.services import names, presence, tokens
 from matches.services.errors import ServiceError
 from matches.services.people import PlayerRef
 
@@ -109,6 +109,7 @@ def authenticate(token: str) -> Identity:
     found = tokens.look_up(token)
     if found is None:
         raise ServiceError("bad_token")
+    presence.note(found.public_id)
     return Identity(found.public_id, found.kind, found.username)
 
 

@@ -71,6 +71,10 @@ class Committed(Protocol):
         ...
 
 
+Prepare = Callable[[Entry, str], Body]
+"""Makes the body of a player's (id in hex) command from the match that it is for; may refuse it."""
+
+
 class _Asked(msgspec.Struct, frozen=True):
     """A command as it came."""
 
@@ -78,7 +82,7 @@ class _Asked(msgspec.Struct, frozen=True):
     body: Body
     key: CommandKey | None
     expected_seq: int | None
-    guard: Callable[[Entry], None] | None
+    prepare: Prepare | None
 
 
 class _Again(Exception):
@@ -132,16 +136,17 @@ class Engine:
         body: Body,
         key: CommandKey | None = None,
         expected_seq: int | None = None,
-        guard: Callable[[Entry], None] | None = None,
+        prepare: Prepare | None = None,
     ) -> Executed:
         """Let a player (public id in hex) command something; two trips where nobody interferes.
 
-        `expected_seq` is the last line the player has seen. `guard` may refuse a
-        command that is not in the log yet. Raises `ServiceError`: unknown_match,
-        key_reused, match_ended, stale_seq (`seq` is the newest line), unavailable,
-        unreadable_match, and every refusal of the match and of its rules.
+        `expected_seq` is the last line the player has seen. `prepare` may refuse a
+        command that is not in the log yet, or put another body in its place.
+        Raises `ServiceError`: unknown_match, key_reused, match_ended, stale_seq
+        (`seq` is the newest line), unavailable, unreadable_match, and every
+        refusal of the match and of its rules.
         """
-        asked = _Asked(player, body, key, expected_seq, guard)
+        asked = _Asked(player, body, key, expected_seq, prepare)
         run = _Run(match_id)
         try:
             executed = self._try(match_id, lambda: self._execute(run, asked))
@@ -202,15 +207,14 @@ class Engine:
         replayed = _replayed(found.entry, asked.key)
         if replayed is not None:
             return replayed
-        if asked.guard is not None:
-            asked.guard(found.entry)
+        body = asked.body if asked.prepare is None else asked.prepare(found.entry, asked.player)
         match, owed = steps.owed_before(found, viewer, received_ms)
         at_ms = max(received_ms, match.at_ms)
         self._beat_if_needed(run, found, domain.due_at(match), at_ms)
         try:
             steps.check_open(match)
             steps.check_seen(found.entry, owed, viewer, asked.expected_seq)
-            after, decided = domain.decide(match, Command(at_ms, asked.player, asked.body))
+            after, decided = domain.decide(match, Command(at_ms, asked.player, body))
             entry = self._append(
                 found.entry, after, (*owed, *decided), by="command", owed=len(owed), key=asked.key
             )

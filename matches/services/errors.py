@@ -76,6 +76,10 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "not_a_seat": Code(403, "You do not sit at this table."),
         "match_not_started": Code(409, "The match has not begun."),
         "hand_over": Code(409, "The hand is over; the next one has not been dealt."),
+        "not_absent": Code(
+            409,
+            "The seat to act is not absent, or not yet for so long: `claim_at_ms` says when.",
+        ),
         "nothing_to_ready": Code(409, "Nothing waits for you to be ready."),
         "already_ready": Code(409, "You are already ready."),
         "nonce_too_late": Code(409, "A nonce counts only before the first deal."),

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
-from matches.domain.commands import Body, Join
+from matches.domain.commands import Body, ClaimAbsence, Join
 from matches.eventstore import store
 from matches.eventstore.rows import CommandKey
-from matches.services import heartbeat, notices, people
+from matches.services import absence, heartbeat, notices, people
 from matches.services.cache import Cache, Entry
 from matches.services.drafts import Draft
-from matches.services.engine import Engine, Executed
+from matches.services.engine import Engine, Executed, Prepare
 from matches.services.errors import ServiceError
 from matches.services.viewers import viewer_of
 
@@ -51,7 +51,8 @@ def execute(
 
     Returns after the commit. `key` names the request for ever, `expected_seq` is
     the last line the player has seen. Raises `ServiceError`; see `Engine.execute`,
-    and rated_needs_accounts for a guest who would join a rated match.
+    and rated_needs_accounts for a guest who would join a rated match. What a claim
+    of absence rests on is looked up here.
     """
     heartbeat.ensure()
     return engine().execute(
@@ -60,7 +61,7 @@ def execute(
         body=body,
         key=key,
         expected_seq=expected_seq,
-        guard=_rated_guard(player) if isinstance(body, Join) else None,
+        prepare=_PREPARED.get(type(body)),
     )
 
 
@@ -99,12 +100,13 @@ def action_of(match_id: UUID, player: str) -> Any:
     return entry.match.setup.rules.action
 
 
-def _rated_guard(player: str) -> Callable[[Entry], None]:
-    def guard(entry: Entry) -> None:
-        if entry.match.setup.created.rated:
-            check_may_be_rated(people.by_id(player))
+def _rated_join(entry: Entry, player: str) -> Body:
+    if entry.match.setup.created.rated:
+        check_may_be_rated(people.by_id(player))
+    return Join()
 
-    return guard
+
+_PREPARED: Mapping[type[Body], Prepare] = {Join: _rated_join, ClaimAbsence: absence.claim}
 
 
 def check_may_be_rated(*players: people.PlayerRef | None) -> None:

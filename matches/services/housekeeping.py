@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from knox.models import AuthToken
 from knox.settings import knox_settings
 
+from matches.eventstore import presence
 from matches.models import WriteKey
 from matches.services import pairing, seeks
 
@@ -21,10 +22,11 @@ BATCH = 1_000
 
 
 def forget_expired() -> int:
-    """Delete expired tokens, answers as old as one, seeks and waits; returns how many."""
+    """Delete expired tokens, answers as old as one, seeks, waits, presence; returns how many."""
     forgotten = _delete(AuthToken.objects.filter(expiry__lt=Now()).order_by("expiry"))
     forgotten += _delete(seeks.forgettable())
     forgotten += _delete(pairing.forgettable())
+    forgotten += presence.forget_old()
     lifetime = knox_settings.TOKEN_TTL
     if lifetime is not None:
         expired = WriteKey.objects.filter(created_at__lt=Now() - lifetime)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from matches.domain.absence import Absence
 from matches.domain.visibility import Clocks, Line, clocks, visible_due_ms
 from matches.eventstore import store
 from matches.eventstore.pool import Unavailable
@@ -28,12 +29,16 @@ FALLBACK_POLL_S = 1.0
 """A waiting poll looks at the log itself this often: a notice may be lost."""
 
 
-class Now(msgspec.Struct, frozen=True):
-    """The database clock, when the table acts next (as everybody may know it), and the clocks."""
+class Now(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The database clock, when the table acts next (as everybody may know it), and the clocks.
+
+    `absent` stands there where the other seat is to act and has gone (XM-87).
+    """
 
     server_time_ms: int
     due_at_ms: int | None
     clocks: Clocks
+    absent: Absence | None = None
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -134,9 +139,9 @@ def _others(computer: int | None) -> tuple[str, ...]:
     return () if computer is None else (computers.id_of(computer),)
 
 
-def now(entry: Entry) -> Now:
+def now(entry: Entry, *, absent: Absence | None = None) -> Now:
     """The time beside an answer; the only part of it that a repetition may change."""
-    return Now(entry.now_ms, visible_due_ms(entry.match), clocks(entry.match))
+    return Now(entry.now_ms, visible_due_ms(entry.match), clocks(entry.match), absent)
 
 
 def result(executed: Executed, player: str) -> Result:

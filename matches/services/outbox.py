@@ -27,19 +27,27 @@ T = TypeVar("T")
 class Outbox(Generic[T]):
     """A bounded queue and the daemon thread that empties it, started by the first `put`.
 
-    `send` gets what has come together within `LINGER_S`: one call of a network
+    `send` gets what has come together within `linger_s`: one call of a network
     client costs as much processor time as a whole move. What does not fit, and
     what waited too long, is dropped and counted; an error of `send` is counted
     and forgotten.
     """
 
     def __init__(
-        self, name: str, send: Callable[[Sequence[T]], None], *, capacity: int = 1_000
+        self,
+        name: str,
+        send: Callable[[Sequence[T]], None],
+        *,
+        capacity: int = 1_000,
+        linger_s: float = LINGER_S,
+        most_at_once: int = MOST_AT_ONCE,
     ) -> None:
         self._name = name
         self._send = send
         self._queue: queue.SimpleQueue[tuple[float, T] | None] = queue.SimpleQueue()
         self._capacity = capacity
+        self._linger_s = linger_s
+        self._most_at_once = most_at_once
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -91,9 +99,9 @@ class Outbox(Generic[T]):
         first = self._queue.get()
         if first is None:
             return [], False
-        time.sleep(LINGER_S)
+        time.sleep(self._linger_s)
         batch = [first]
-        while len(batch) < MOST_AT_ONCE:
+        while len(batch) < self._most_at_once:
             try:
                 following = self._queue.get_nowait()
             except queue.Empty:

@@ -122,7 +122,7 @@ class Throttle:
         if lease is None or lease.until <= now or lease.left == 0:
             return False
         if lease.left < 0:
-            raise _too_many(lease.until - now)
+            raise _too_many(lease.until)
         lease.left -= 1
         self._leases.move_to_end(key)
         return True
@@ -145,7 +145,7 @@ class Throttle:
                 return
             if not late:
                 self._keep(key, _Lease(-1, until))
-            raise _too_many(until - now)
+            raise _too_many(until)
         if lease is None:
             self._keep(key, _Lease(granted - 1, until))
         elif not late:
@@ -158,7 +158,7 @@ class Throttle:
         lease = self._leases.get(key)
         if lease is not None and lease.alone and lease.until > now:
             lease.left = -1
-            raise _too_many(lease.until - now)
+            raise _too_many(lease.until)
         self._keep(key, _Lease(limit.count - 1, now + limit.seconds, alone=True))
 
     def _keep(self, key: _Key, lease: _Lease) -> None:
@@ -193,8 +193,10 @@ class Throttle:
         return cast("Callable[..., tuple[int, int]]", script)
 
 
-def _too_many(left_s: float) -> ServiceError:
-    return ServiceError("too_many_requests", retry_after_s=max(1, math.ceil(left_s)))
+def _too_many(until: float) -> ServiceError:
+    # The clock is read anew: another thread may have begun the window after this request came.
+    left_s = math.ceil(until - time.monotonic())
+    return ServiceError("too_many_requests", retry_after_s=max(1, left_s))
 
 
 def limit_of(scope: str) -> Limit:

@@ -70,6 +70,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("act", "POST"): AT_THE_TABLE,
     ("resign", "POST"): Row(401, 403, 200, 410, 410, 410),
     ("leave", "POST"): Row(401, 403, 200, 410, 410, 410),
+    ("claim-absence", "POST"): AT_THE_TABLE,
     ("seeks", "GET"): KNOWN,
     ("seeks", "POST"): Row(401, 201, 201, 201, 201, 201),
     ("seek", "DELETE"): Row(401, 404, 204, 404, 404, 404),

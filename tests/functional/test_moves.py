@@ -121,7 +121,7 @@ class TestMoves:
             {"HTTP_ACCEPT": "text/html"},
         ],
     )
-    @pytest.mark.parametrize("what", ["act", "join", "ready", "resign", "leave"])
+    @pytest.mark.parametrize("what", ["act", "join", "ready", "resign", "leave", "claim-absence"])
     def test_refuse_as_django_would(
         self, table: tuple[Player, Player, str], what: str, more: dict[str, str]
     ) -> None:

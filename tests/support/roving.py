@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from matches.domain import match as matches
 from matches.domain.clock import GRACE_MS, Gap
-from matches.domain.commands import Act, Body, Command, Join, Leave, Ready, Resign
+from matches.domain.commands import Act, Body, ClaimAbsence, Command, Join, Leave, Ready, Resign
 from matches.domain.state import Match
 from matches.games.protocol import Action, Rejected
 from tests.support.sitting import ANA, BEN, EVE, Sitting
@@ -21,6 +21,7 @@ _ANYTHING: tuple[Body, ...] = (
     Join(),
     Ready(),
     Ready("zz"),
+    ClaimAbsence(0),
     *(Act(action) for action in (PASS, CHOW, PUNG, WIN)),
     *(Act(discard(tile, drawn=drawn)) for tile in ("rP", "bK") for drawn in (False, True)),
 )

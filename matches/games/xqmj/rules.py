@@ -78,6 +78,7 @@ class TwoPlayerRules:
 
     def __init__(self, options: Mapping[str, str | int | bool]) -> None:
         self.options: Mapping[str, str | int | bool] = options
+        self.absence_claim_ms = cast("int", options["absence_claim_ms"])
         self._meld_on_empty_wall = options["last_discard_claims"] == "all"
 
     def to_act(self, state: HandState) -> frozenset[Seat]:

@@ -14,6 +14,15 @@ LAST_DISCARD_CLAIMS = Option(
 )
 """Whether a discard made at an empty wall may be claimed for a meld too (XM-33)."""
 
+ABSENCE_CLAIM_MS = Option(
+    key="absence_claim_ms",
+    values=(0, 30_000, 60_000, 120_000),
+    default=60_000,
+    names=Names("Absence until the win may be claimed", "对手离线判胜时限", "對手離線判勝時限"),
+)
+"""How long the seat to act may show no activity until the other may claim the win; 0: for ever
+(XM-87)."""
+
 XQMJ_32_2P = Ruleset(
     key=TwoPlayerRules.key,
     version=TwoPlayerRules.version,
@@ -23,8 +32,10 @@ XQMJ_32_2P = Ruleset(
     rated_controls=tuple(
         name for name in TwoPlayerRules.controls if name in TwoPlayerRules.rated_controls
     ),
-    options=(LAST_DISCARD_CLAIMS,),
+    options=(LAST_DISCARD_CLAIMS, ABSENCE_CLAIM_MS),
 )
 """Two-player xiangqi mahjong with one set of 32 tiles."""
 
-ENTRIES: tuple[Entry, ...] = (Entry(XQMJ_32_2P, TwoPlayerRules),)
+ENTRIES: tuple[Entry, ...] = (
+    Entry(XQMJ_32_2P, TwoPlayerRules, later=frozenset({ABSENCE_CLAIM_MS.key})),
+)

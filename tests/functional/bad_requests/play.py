@@ -121,5 +121,16 @@ CASES: tuple[Bad, ...] = (
     post("leaving for others", 403, "not_a_seat", "matches/{live}/leave", who="eve"),
     post("leaving after the end", 410, "match_ended", "matches/{ended}/leave"),
     post("leaving with a reason", 400, "unknown_field", "matches/{live}/leave", {"reason": "dinner"}),
+    post("claiming nowhere", 404, "unknown_match", "matches/{missing}/claim-absence"),
+    post("claiming for others", 403, "not_a_seat", "matches/{live}/claim-absence", who="eve"),
+    post("claiming after the end", 410, "match_ended", "matches/{ended}/claim-absence"),
+    post("claiming against who is there", 409, "not_absent", "matches/{live}/claim-absence"),
+    post(
+        "claiming with an instant of one's own",
+        400,
+        "unknown_field",
+        "matches/{live}/claim-absence",
+        {"seen_ms": 0},
+    ),
     post("leaving a hidden match", 404, "unknown_match", "matches/{hidden}/leave"),
 )

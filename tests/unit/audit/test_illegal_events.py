@@ -239,6 +239,8 @@ class TestBeginning:
             {"ruleset": "xqmj-99"},
             {"rules_version": 99},
             {"options": {}},
+            {"options": {"absence_claim_ms": 60_000}},
+            {"options": {"last_discard_claims": "win_only", "absence_claim_ms": 59_999}},
             {"options": {"last_discard_claims": "none"}},
             {"control": "10+5"},
             {"control": "0+0"},

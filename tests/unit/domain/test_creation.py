@@ -24,7 +24,7 @@ class TestCreate:
         assert event == MatchCreated(
             ruleset="xqmj-32-2p",
             rules_version=1,
-            options={"last_discard_claims": "win_only"},
+            options={"last_discard_claims": "win_only", "absence_claim_ms": 60_000},
             control="3+2",
             rated=True,
             players=(ANA, None),

@@ -35,6 +35,7 @@ CODES = {
     "match_not_started",
     "nonce_too_late",
     "not_a_seat",
+    "not_absent",
     "not_invited",
     "nothing_to_ready",
     "seat_taken",

@@ -52,7 +52,7 @@ class TestLine:
             "data": {
                 "ruleset": "xqmj-32-2p",
                 "rules_version": 1,
-                "options": {"last_discard_claims": "win_only"},
+                "options": {"last_discard_claims": "win_only", "absence_claim_ms": 60_000},
                 "control": "3+2",
                 "rated": False,
                 "players": [ANA, None],
@@ -174,7 +174,7 @@ class TestView:
             "match_id": "0199f2d0c0de7000800000000000c0de",
             "ruleset": "xqmj-32-2p",
             "rules_version": 1,
-            "options": {"last_discard_claims": "win_only"},
+            "options": {"last_discard_claims": "win_only", "absence_claim_ms": 60_000},
             "control": "3+2",
             "rated": False,
             "commitment": "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd",

@@ -19,12 +19,17 @@ class TestRulesFor:
         assert (rules.key, rules.version, rules.seats) == ("xqmj-32-2p", 1, 2)
 
     def test_fills_in_the_usual_options(self) -> None:
-        assert dict(rules_for("xqmj-32-2p").options) == {"last_discard_claims": "win_only"}
+        assert dict(rules_for("xqmj-32-2p").options) == {
+            "last_discard_claims": "win_only",
+            "absence_claim_ms": 60_000,
+        }
 
     def test_takes_options(self) -> None:
-        rules = rules_for("xqmj-32-2p", version=1, options={"last_discard_claims": "all"})
+        rules = rules_for(
+            "xqmj-32-2p", version=1, options={"last_discard_claims": "all", "absence_claim_ms": 0}
+        )
 
-        assert dict(rules.options) == {"last_discard_claims": "all"}
+        assert dict(rules.options) == {"last_discard_claims": "all", "absence_claim_ms": 0}
 
     def test_gives_one_object_for_equal_questions(self) -> None:
         spelt_out = rules_for("xqmj-32-2p", 1, {"last_discard_claims": "win_only"})
@@ -58,6 +63,13 @@ class TestRulesFor:
                 {"last_discard_claims": []},
                 "bad_option",
                 {"option": "last_discard_claims"},
+            ),
+            (
+                "xqmj-32-2p",
+                1,
+                {"absence_claim_ms": 59_999},
+                "bad_option",
+                {"option": "absence_claim_ms"},
             ),
         ],
     )
@@ -94,6 +106,16 @@ class TestRulesets:
                         "en": "Claims on the last discard",
                         "zh-Hans": "最后一张弃牌可吃碰",
                         "zh-Hant": "最後一張棄牌可吃碰",
+                    },
+                },
+                {
+                    "key": "absence_claim_ms",
+                    "values": (0, 30_000, 60_000, 120_000),
+                    "default": 60_000,
+                    "names": {
+                        "en": "Absence until the win may be claimed",
+                        "zh-Hans": "对手离线判胜时限",
+                        "zh-Hant": "對手離線判勝時限",
                     },
                 },
             ),

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from matches.bots.misty import chance_for
 from matches.bots.policies import Chance, First, Uniform
 from matches.games.protocol import Action, HandOutcome, SeatViewer
+from matches.games.registry import rules_for
 from matches.games.xqmj.rules import TwoPlayerRules
 from matches.games.xqmj.state import HandState
 from matches.games.xqmj.view import HandView
@@ -66,7 +67,9 @@ class TestPlayMatch:
     def test_adds_up_the_points_of_each_seat(self) -> None:
         players = (First(), First())
 
-        assert play_match(Flat({"last_discard_claims": "win_only"}), b"", b"", players) == (12, 6)
+        flat = Flat(rules_for("xqmj-32-2p").options)
+
+        assert play_match(flat, b"", b"", players) == (12, 6)
 
 
 class TestSteps:

@@ -197,13 +197,13 @@ class TestRefusedCommand:
 
         assert (error.code, TABLE[error.code].status) == ("match_ended", 410)
 
-    def test_is_told_what_the_guard_says(self, parlour: Parlour) -> None:
+    def test_is_told_what_its_preparation_says(self, parlour: Parlour) -> None:
         parlour.create()
 
-        def guard(_entry: Any) -> None:
+        def prepare(_entry: Any, _player: str) -> Join:
             raise ServiceError("rated_needs_accounts")
 
-        assert refusal(parlour, BEN, Join(), guard=guard).code == "rated_needs_accounts"
+        assert refusal(parlour, BEN, Join(), prepare=prepare).code == "rated_needs_accounts"
         assert parlour.kinds == ["match.created"]
 
 

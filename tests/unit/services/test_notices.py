@@ -66,7 +66,6 @@ class TestOutbox:
 
     def test_forgets_what_failed_and_goes_on(self, box: str, monkeypatch: Any) -> None:
         monkeypatch.setattr(outbox, "REST_S", 0.0)
-        monkeypatch.setattr(outbox, "MOST_AT_ONCE", 1)
         sent: list[int] = []
 
         def send(numbers: Sequence[int]) -> None:
@@ -74,7 +73,7 @@ class TestOutbox:
                 raise ConnectionError("away")
             sent.extend(numbers)
 
-        out: Outbox[int] = Outbox(box, send)
+        out: Outbox[int] = Outbox(box, send, most_at_once=1)
         for number in range(6):
             out.put(number)
         out.close()
