@@ -102,7 +102,7 @@ class TestPlanted:
     def test_raw_due_instant_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         now = services.now
 
-        def raw(entry: Entry) -> services.Now:
+        def raw(entry: Entry, **_: Any) -> services.Now:
             due = domain.due_at(entry.match)
             at_ms = None if due is None else due.at_ms
             return msgspec.structs.replace(now(entry), due_at_ms=at_ms)
