@@ -5,7 +5,7 @@ Ids are 32 lower-case hex digits, instants and spans integer milliseconds.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from django.http import HttpResponse
@@ -303,7 +303,35 @@ def answer(value: Any, *, status: int = 200) -> HttpResponse:
     return HttpResponse(msgspec.json.encode(value), status=status, content_type=JSON)
 
 
-def timed(value: MatchAnswer | CommandAnswer | EventsAnswer, *, status: int = 200) -> HttpResponse:
+class Told(msgspec.Struct, frozen=True, gc=False):
+    """The answer of a command that was done: what an `HttpResponse` of it would hold, and no more.
+
+    The way of a move under WSGI needs no response of Django's; the gate makes
+    one wherever Django serves it.
+    """
+
+    content: bytes
+    headers: tuple[tuple[str, str], ...]
+
+    status_code: ClassVar[int] = 200
+    reason_phrase: ClassVar[str] = "OK"
+
+    def items(self) -> tuple[tuple[str, str], ...]:
+        """The headers."""
+        return self.headers
+
+    def getvalue(self) -> bytes:
+        """The body."""
+        return self.content
+
+
+def told(value: CommandAnswer) -> Told:
+    """What a command caused, as `timed` answers it."""
+    time = (SERVER_TIME, str(value.now.server_time_ms))
+    return Told(msgspec.json.encode(value), (("Content-Type", JSON), time))
+
+
+def timed(value: MatchAnswer | EventsAnswer, *, status: int = 200) -> HttpResponse:
     """The answer about a match, with its time in a header too, where a 304 also has it."""
     response = answer(value, status=status)
     response[SERVER_TIME] = str(value.now.server_time_ms)

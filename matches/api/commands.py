@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from drf_spectacular.utils import extend_schema_view
 from rest_framework.views import APIView
 
 from matches.api import parsing
-from matches.api.answers import CommandAnswer, timed
+from matches.api.answers import CommandAnswer, Told, told
 from matches.api.base import not_allowed
 from matches.api.bodies import Body, NoBody, ReadyBody, act_body
 from matches.api.identity import caller_of
@@ -36,7 +36,7 @@ class CommandView(APIView):
 
     body: ClassVar[type[Body]] = NoBody
 
-    def dispatch(self, request: HttpRequest, match_id: UUID) -> HttpResponse:
+    def dispatch(self, request: HttpRequest, match_id: UUID) -> Told:  # type: ignore[override]
         """Check, decode, execute; raises what the gate turns into refusals."""
         if request.method != "POST":
             raise not_allowed(["POST"])
@@ -53,10 +53,10 @@ class CommandView(APIView):
             key=command_key(player=caller.id, key=key, path=request.path_info, body=written(body)),
             expected_seq=getattr(body, "expected_seq", None),
         )
-        told = services.result(done, caller.id)
-        return timed(CommandAnswer(told.seq, told.events, services.now(done.entry)))
+        caused = services.result(done, caller.id)
+        return told(CommandAnswer(caused.seq, caused.events, services.now(done.entry)))
 
-    def post(self, request: HttpRequest, match_id: UUID) -> HttpResponse:
+    def post(self, request: HttpRequest, match_id: UUID) -> Told:
         """Execute the command; repeated with its key and body it answers the same for ever."""
         return self.dispatch(request, match_id)
 

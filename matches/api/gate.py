@@ -7,7 +7,7 @@ its own token needs none of them, and a move should not pay for them.
 from __future__ import annotations
 
 import logging
-import secrets
+import random
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -18,6 +18,7 @@ from django.http.response import HttpResponseBase, ResponseHeaders
 from django.urls import resolve
 from structlog.contextvars import bind_contextvars, reset_contextvars
 
+from matches.api.answers import Told
 from matches.api.faults import handle
 from matches.api.requests import address_of, check_line
 from matches.services.throttling import throttle
@@ -38,6 +39,9 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
 
+Answer = HttpResponseBase | Told
+View = Callable[[HttpRequest], Answer]
+
 FAULT = 500
 """From this status on an answer says that we failed, which the log has to know."""
 _BODILESS = frozenset({204, 304})
@@ -57,40 +61,42 @@ class ApiGate:
         """The answer, whether it is the API's or a page's."""
         if not request.path_info.startswith(ROOT):
             return self._get_response(request)
-        response, headers = answered(request)
+        answer, headers = answered(request, _viewed)
+        response = HttpResponse(answer.content) if isinstance(answer, Told) else answer
         response.headers = ResponseHeaders(headers)
         # Django would write a second line about a failure, without the request's id.
         response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001 - Django's own mark
         return response
 
 
-def answered(request: HttpRequest) -> tuple[HttpResponseBase, dict[str, str]]:
-    """The answer of a view or a refusal, and the headers that it is sent with; never raises."""
-    request_id = secrets.token_hex(8)
+def answered(request: HttpRequest, view: View) -> tuple[Answer, dict[str, str]]:
+    """The answer of the view or a refusal, and the headers that it is sent with; never raises."""
+    request_id = f"{random.getrandbits(64):016x}"
     bound = bind_contextvars(request_id=request_id)
     try:
-        response = _answered(request)
+        response = _answered(request, view)
         if response.status_code >= FAULT:
             LOG.error("%s: %s", response.reason_phrase, request.path)
     finally:
         reset_contextvars(**bound)
-    headers = _headers(request, response) | {"X-Request-Id": request_id}
+    headers = _headers(request, response)
+    headers["X-Request-Id"] = request_id
     if request.method == "HEAD" and isinstance(response, HttpResponse):
         response.content = b""
     return response, headers
 
 
-def _answered(request: HttpRequest) -> HttpResponseBase:
+def _answered(request: HttpRequest, view: View) -> Answer:
     try:
         check_line(request)
         if request.path_info not in UNCOUNTED:
             throttle.spend("address", address_of(request))
-        return _viewed(request)
+        return view(request)
     except Exception as error:
         return handle(error)
 
 
-def _viewed(request: HttpRequest) -> HttpResponseBase:
+def _viewed(request: HttpRequest) -> Answer:
     found = _resolved(request.path_info)
     request.resolver_match = found
     response: Any = found.func(request, *found.args, **found.kwargs)
@@ -99,13 +105,13 @@ def _viewed(request: HttpRequest) -> HttpResponseBase:
     return response  # type: ignore[no-any-return]
 
 
-def _headers(request: HttpRequest, response: HttpResponseBase) -> dict[str, str]:
+def _headers(request: HttpRequest, response: Answer) -> dict[str, str]:
     headers = _HEADERS | dict(response.items())
     if settings.SECURE_HSTS_SECONDS and request.is_secure():
         headers["Strict-Transport-Security"] = _hsts()
     if response.status_code in _BODILESS:
         headers.pop("Content-Type", None)
-    elif isinstance(response, HttpResponse):
+    elif isinstance(response, HttpResponse | Told):
         headers["Content-Length"] = str(len(response.content))
     return headers
 

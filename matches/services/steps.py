@@ -69,7 +69,7 @@ def owed_before(found: Found, viewer: Viewer, at_ms: int) -> Moved:
     match, owed = domain.settle(match, now_ms=at_ms, deadline_ms=limit_ms, gaps=found.gaps)
     due = domain.due_at(match)
     own = isinstance(viewer, SeatViewer) and due is not None and due.seat == viewer.seat
-    if due is not None and due.deadline and own:
+    if due is not None and due.deadline and own and due.at_ms <= at_ms:
         limit_ms = min(at_ms, found.alive_ms)
         match, more = domain.settle(match, now_ms=at_ms, deadline_ms=limit_ms, gaps=found.gaps)
         owed = (*owed, *more)

@@ -61,8 +61,8 @@ class TestPlanted:
     def test_header_of_a_move_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         answered = gate.answered
 
-        def counting(request: Any) -> Any:
-            response, headers = answered(request)
+        def counting(request: Any, view: Any) -> Any:
+            response, headers = answered(request, view)
             return response, headers | {"X-Version": str(worlds._acting[0].match.version)}
 
         monkeypatch.setattr("matches.api.moves.answered", counting)
