@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 from channels.consumer import AsyncConsumer
 from channels.routing import URLRouter
 from django.urls import path, re_path
 
-from matches.live.streams import Health, MatchStream, Nothing
+from matches.live.streams import Chunked, Health, MatchStream, Nothing
 from matches.services.wire import ID_PATTERN
 
 PREFIX = "live/v1"
@@ -16,7 +17,32 @@ PREFIX = "live/v1"
 
 def _routed(consumer: type[AsyncConsumer]) -> Any:
     # Channels hands out ASGI applications where Django's path() expects views.
-    return consumer.as_asgi()
+    return _unread(consumer.as_asgi())
+
+
+def _unread(application: Any) -> Any:
+    """The application, told of an empty body: none means anything here.
+
+    One that never ends would keep the answer back. A chunked one is refused as
+    by REST: where it is malformed, the server takes the client for gone.
+    """
+    chunked = Chunked.as_asgi()
+
+    async def served(scope: Any, receive: Any, send: Any) -> None:
+        is_chunked = any(name == b"transfer-encoding" for name, _ in scope["headers"])
+        messages = _without_body(receive)
+        await (chunked if is_chunked else application)(scope, messages.__anext__, send)
+
+    return served
+
+
+async def _without_body(receive: Any) -> AsyncIterator[dict[str, Any]]:
+    """That there is no body, and when the client has gone."""
+    yield {"type": "http.request", "body": b"", "more_body": False}
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            yield message
 
 
 application = URLRouter(

@@ -62,6 +62,14 @@ class Nothing(AsyncHttpConsumer):
         await _refuse(self, ServiceError("not_found"))
 
 
+class Chunked(AsyncHttpConsumer):
+    """Whatever comes with a chunked body."""
+
+    async def handle(self, _body: bytes) -> None:
+        """Refuse it as REST does."""
+        await _refuse(self, ServiceError("length_required"))
+
+
 class MatchStream(AsyncHttpConsumer):
     """One viewer's lines of one match until it ends, as `application/x-ndjson`.
 
@@ -77,10 +85,9 @@ class MatchStream(AsyncHttpConsumer):
     _task: asyncio.Task[None] | None = None
     _has_begun = False
 
-    async def http_request(self, message: Mapping[str, Any]) -> None:
-        """Begin once the request is read to its end; its body means nothing."""
-        if not message.get("more_body") and self._task is None:
-            self._task = asyncio.create_task(self._run())
+    async def http_request(self, _message: Mapping[str, Any]) -> None:
+        """Begin; of a request that is served here there is one message."""
+        self._task = asyncio.create_task(self._run())
 
     async def http_disconnect(self, _message: Mapping[str, Any]) -> None:
         """Stop sending to nobody."""

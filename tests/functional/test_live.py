@@ -232,6 +232,31 @@ class TestMatchStream:
 
         _watch(to_match(match_id, token=one.token), then)
 
+    def test_waits_for_no_body(self) -> None:
+        match_id, one, _ = _begun()
+
+        async def run() -> None:
+            stream = await to_match(match_id, token=one.token).open(sent=b"{", more=True)
+            assert stream.status == 200
+            assert [line["seq"] for line in await stream.lines(2)] == [1, 2]
+            await stream.close()
+
+        asyncio.run(run())
+
+    @pytest.mark.parametrize("path", ["matches/{id}/events", "health", "nothing"])
+    def test_takes_no_chunked_body(self, path: str) -> None:
+        match_id, one, _ = _begun()
+        headers = {"Authorization": f"Bearer {one.token}", "Transfer-Encoding": "chunked"}
+
+        async def run() -> None:
+            stream = Stream(f"/live/v1/{path.format(id=match_id)}", headers=headers)
+            await stream.open(sent=b"{", more=True)
+            assert stream.status == 411
+            assert json.loads(await stream.rest())["code"] == "length_required"
+            await stream.close()
+
+        asyncio.run(run())
+
     @pytest.mark.usefixtures("connects")
     def test_is_not_opened_over_and_over(self) -> None:
         match_id, one, two = _begun()

@@ -34,8 +34,9 @@ class Stream:
         self.over = False
         self._buffer = b""
 
-    async def open(self) -> Stream:
-        await self._talk.send_input({"type": "http.request", "body": b"", "more_body": False})
+    async def open(self, *, sent: bytes = b"", more: bool = False) -> Stream:
+        """Ask, with what has come of a body so far."""
+        await self._talk.send_input({"type": "http.request", "body": sent, "more_body": more})
         begun = await self._talk.receive_output(5)
         self.status, self.headers = begun["status"], dict(begun["headers"])
         return self
