@@ -111,13 +111,16 @@ class Player(AbstractBaseUser, PermissionsMixin):
         super().save(*args, update_fields=update_fields, **kwargs)
 
 
-class Seek(models.Model):
-    """Somebody who looks for an opponent, and the match that accepting makes.
+class Offer(models.Model):
+    """A match of these terms for whoever accepts it, and the match that accepting makes.
 
     Players are public ids. `match_id` is reserved: whoever finishes an accepted
-    seek, and however often, makes the one match of that id. `made` says that it
+    offer, and however often, makes the one match of that id. `made` says that it
     is there. Instants are the database clock's.
     """
+
+    OPEN: ClassVar[models.Q] = models.Q(taken_by__isnull=True)
+    """What an offer that can still be accepted is like, but for its time."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     match_id = models.UUIDField(unique=True)
@@ -127,9 +130,6 @@ class Seek(models.Model):
     options = models.JSONField()
     control = models.CharField(max_length=64)
     rated = models.BooleanField()
-    rating = models.IntegerField(null=True)
-    rating_min = models.IntegerField(null=True)
-    rating_max = models.IntegerField(null=True)
     created_ms = models.BigIntegerField()
     expires_ms = models.BigIntegerField(db_index=True)
     taken_by = models.UUIDField(null=True)
@@ -137,31 +137,86 @@ class Seek(models.Model):
     made = models.BooleanField(default=False)
 
     class Meta:
+        """What every kind of offer is held to."""
+
+        abstract = True
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            models.CheckConstraint(
+                condition=models.Q(taken_by__isnull=True, taken_ms__isnull=True, made=False)
+                | models.Q(taken_by__isnull=False, taken_ms__isnull=False),
+                name="%(class)s_taken_when",
+            ),
+        )
+        indexes: ClassVar[tuple[models.Index, ...]] = (
+            models.Index(
+                fields=("taken_ms",),
+                condition=models.Q(taken_by__isnull=False, made=False),
+                name="%(class)s_unfinished",
+            ),
+        )
+
+    def __str__(self) -> str:
+        """The offer with its player."""
+        return f"{self.id} of {self.player}"
+
+    @property
+    def answered(self) -> bool:
+        """Whether somebody has answered it, so that it is not open any more."""
+        return self.taken_by is not None
+
+
+class Seek(Offer):
+    """Somebody who looks for an opponent, for whoever's rating is within the range."""
+
+    rating = models.IntegerField(null=True)
+    rating_min = models.IntegerField(null=True)
+    rating_max = models.IntegerField(null=True)
+
+    class Meta(Offer.Meta):
         """One open seek a player; an accepted one is not open."""
 
         constraints = (
+            *Offer.Meta.constraints,
             models.UniqueConstraint(
                 fields=("player",),
                 condition=models.Q(taken_by__isnull=True),
                 name="seek_open_once",
             ),
+        )
+
+
+class Challenge(Offer):
+    """Somebody who asks one player for a match; `declined` is the reason of a refusal."""
+
+    OPEN: ClassVar[models.Q] = models.Q(taken_by__isnull=True, declined__isnull=True)
+
+    opponent = models.UUIDField()
+    declined = models.CharField(max_length=16, null=True)  # noqa: DJ001 - null: not declined
+
+    class Meta(Offer.Meta):
+        """One open challenge of a player to another; what is accepted is not declined."""
+
+        constraints = (
+            *Offer.Meta.constraints,
+            models.UniqueConstraint(
+                fields=("player", "opponent"),
+                condition=models.Q(taken_by__isnull=True, declined__isnull=True),
+                name="challenge_open_once",
+            ),
             models.CheckConstraint(
-                condition=models.Q(taken_by__isnull=True, taken_ms__isnull=True, made=False)
-                | models.Q(taken_by__isnull=False, taken_ms__isnull=False),
-                name="seek_taken_when",
+                condition=models.Q(taken_by__isnull=True) | models.Q(declined__isnull=True),
+                name="challenge_answered_once",
             ),
         )
         indexes = (
-            models.Index(
-                fields=("taken_ms",),
-                condition=models.Q(taken_by__isnull=False, made=False),
-                name="seek_unfinished",
-            ),
+            *Offer.Meta.indexes,
+            models.Index(fields=("opponent", "-created_ms"), name="challenge_received"),
         )
 
-    def __str__(self) -> str:
-        """The seek with its player."""
-        return f"{self.id} of {self.player}"
+    @property
+    def answered(self) -> bool:
+        """Whether it was accepted or declined."""
+        return self.taken_by is not None or self.declined is not None
 
 
 class Pairing(models.Model):

@@ -23,7 +23,7 @@ from django.db import OperationalError, connections
 from matches.bots.expectation import warm
 from matches.eventstore import pool
 from matches.eventstore.pool import Unavailable
-from matches.services import execute, pairing, seeks
+from matches.services import execute, offers, pairing
 from matches.services.computer import BATCH as TURNS_AT_ONCE
 from matches.services.computer import Computer
 from matches.services.errors import ServiceError
@@ -145,7 +145,7 @@ class LobbyLoop(Loop):
         """Look once, by a connection of Django's that no fork ever meets."""
         try:
             pairing.tend()
-            seeks.tend()
+            offers.tend()
         except (OperationalError, ServiceError) as error:
             raise Unavailable(str(error)) from error
         finally:

@@ -13,6 +13,7 @@ from django.http import HttpResponse
 from matches.domain.visibility import Line, MatchView
 from matches.games.protocol import Seat
 from matches.games.ruleset import Ruleset
+from matches.services.challenges import Reason
 from matches.services.matches import Now
 from matches.services.people import PlayerRef
 
@@ -81,6 +82,39 @@ class SeeksAnswer(msgspec.Struct, frozen=True):
 
     seeks: tuple[SeekShown, ...]
     mine: tuple[SeekShown, ...]
+
+
+class ChallengeShown(msgspec.Struct, frozen=True):
+    """A match that `challenger` asks `opponent` for, until `expires_at_ms` at the longest.
+
+    `declined` is the reason of a refusal, `match_id` the match that accepting has made.
+    """
+
+    id: str
+    challenger: Person
+    opponent: Person
+    ruleset: str
+    rules_version: int
+    options: dict[str, str | int | bool]
+    control: str
+    rated: bool
+    created_at_ms: int
+    expires_at_ms: int
+    declined: Reason | None
+    match_id: str | None
+
+
+class ChallengeAnswer(msgspec.Struct, frozen=True):
+    """A challenge."""
+
+    challenge: ChallengeShown
+
+
+class ChallengesAnswer(msgspec.Struct, frozen=True):
+    """The challenges to me and those of mine, the newest first, also those just answered."""
+
+    received: tuple[ChallengeShown, ...]
+    sent: tuple[ChallengeShown, ...]
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from matches.services.challenges import Reason
+
 Name = Annotated[str, msgspec.Meta(max_length=64)]
 Text = Annotated[str, msgspec.Meta(max_length=512)]
 
@@ -75,6 +77,26 @@ class SeekBody(Body, frozen=True, kw_only=True):
     rated: bool = False
     rating_min: Rating | None = None
     rating_max: Rating | None = None
+
+
+class ChallengeBody(Body, frozen=True, kw_only=True):
+    """A match that one player, of the name `opponent`, is asked for.
+
+    Options that are not given take their usual values.
+    """
+
+    opponent: Text
+    ruleset: Name
+    control: Name
+    rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
+    options: dict[Name, Name | int | bool] = {}
+    rated: bool = False
+
+
+class DeclineBody(Body, frozen=True, kw_only=True):
+    """Why a challenge is declined, in one word of a closed list."""
+
+    reason: Reason = "generic"
 
 
 class PairingBody(Body, frozen=True, kw_only=True):

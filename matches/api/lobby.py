@@ -40,11 +40,6 @@ _PATH = {"seek_id": "The seek."}
 class LobbyView(ApiView):
     """A view of the lobby."""
 
-    @staticmethod
-    def rating_of(*, player: str, ruleset: str, control: str) -> int | None:
-        """Brought by the site's addresses: a `RatingOf`."""
-        raise NotImplementedError
-
     def once(
         self, request: Request, body: msgspec.Struct, effect: Callable[[], tuple[int, bytes]]
     ) -> HttpResponse:
@@ -59,7 +54,16 @@ class LobbyView(ApiView):
         return HttpResponse(done.body, status=done.status, content_type=JSON)
 
 
-class SeeksView(LobbyView):
+class RatedView(LobbyView):
+    """A view that has to know how strong players are."""
+
+    @staticmethod
+    def rating_of(*, player: str, ruleset: str, control: str) -> int | None:
+        """Brought by the site's addresses: a `RatingOf`."""
+        raise NotImplementedError
+
+
+class SeeksView(RatedView):
     """Who looks for an opponent."""
 
     @operation(
@@ -144,7 +148,7 @@ class SeekView(LobbyView):
         return self.once(request, NoBody(), effect)
 
 
-class AcceptView(LobbyView):
+class AcceptView(RatedView):
     """Accepting a seek."""
 
     @operation(
@@ -184,7 +188,7 @@ class AcceptView(LobbyView):
         return shown(done.entry, viewer_of(done.entry.match, who.id), status=201)
 
 
-class PairingView(LobbyView):
+class PairingView(RatedView):
     """Being paired with whoever comes."""
 
     http_method_names = ["get", "head", "post", "delete"]  # noqa: RUF012 - as DRF declares it

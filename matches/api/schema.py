@@ -60,7 +60,7 @@ _TOKEN: Schema = {"token": []}
 _AUTH: dict[bool | None, Any] = {True: [_TOKEN], False: [], None: [{}, _TOKEN]}
 _SECURITY_SCHEMES: Schema = {"token": {"type": "http", "scheme": "bearer"}}
 _ID = {"type": "string", "format": "uuid"}
-_IDS: Mapping[str, Any] = {"match_id": _ID, "seek_id": _ID}
+_IDS: Mapping[str, Any] = {"match_id": _ID, "seek_id": _ID, "challenge_id": _ID}
 _types: set[Any] = {ProblemBody}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from matches.api import accounts, catalogue, commands, docs, health, lobby, records
+from matches.api import accounts, catalogue, challenges, commands, docs, health, lobby, records
 from matches.api import matches as views
 from matches.api.converters import IdConverter
 from matches.api.records import Exporter, Verifier
@@ -55,10 +55,14 @@ def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[U
 
 
 def _lobby(rating_of: RatingOf) -> list[URLPattern]:
-    seek = "seeks/<id:seek_id>"
+    seek, challenge = "seeks/<id:seek_id>", "challenges/<id:challenge_id>"
     return [
         path("seeks", lobby.SeeksView.as_view(rating_of=rating_of), name="seeks"),
-        path(seek, lobby.SeekView.as_view(rating_of=rating_of), name="seek"),
+        path(seek, lobby.SeekView.as_view(), name="seek"),
         path("pairing", lobby.PairingView.as_view(rating_of=rating_of), name="pairing"),
         path(f"{seek}/accept", lobby.AcceptView.as_view(rating_of=rating_of), name="accept"),
+        path("challenges", challenges.ChallengesView.as_view(), name="challenges"),
+        path(challenge, challenges.ChallengeView.as_view(), name="challenge"),
+        path(f"{challenge}/accept", challenges.AcceptView.as_view(), name="accept-challenge"),
+        path(f"{challenge}/decline", challenges.DeclineView.as_view(), name="decline-challenge"),
     ]

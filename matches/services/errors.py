@@ -69,6 +69,14 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "rating_out_of_range": Code(
             409, "The seek is for other ratings; `rating` is yours where it counts."
         ),
+        # Challenges
+        "unknown_challenge": Code(404, "There is no such challenge of or to you."),
+        "challenge_over": Code(
+            409, "The challenge is not open any more: accepted, declined, or its challenger plays."
+        ),
+        "challenge_open": Code(409, "Your challenge to this player waits for an answer already."),
+        "too_many_challenges": Code(409, "Twenty of your challenges wait for an answer already."),
+        # Being paired
         "already_waiting": Code(409, "You wait to be paired already, or just have been."),
         "already_paired": Code(409, "You have been paired: the match is yours to play."),
         "not_waiting": Code(404, "You do not wait to be paired."),

@@ -1,4 +1,4 @@
-"""What has had its time and is kept for nothing: answers of writes, tokens, and seeks.
+"""What has had its time and is kept for nothing: answers of writes, tokens, and offers.
 
 A guest whose last token has expired can never come back, but stays a player:
 the log names it, and whoever audits a match must find it.
@@ -15,16 +15,16 @@ from knox.settings import knox_settings
 
 from matches.eventstore import presence
 from matches.models import WriteKey
-from matches.services import pairing, seeks
+from matches.services import offers, pairing
 
 BATCH = 1_000
 """So many rows are deleted at a time, well within what a statement may take."""
 
 
 def forget_expired() -> int:
-    """Delete expired tokens, answers as old as one, seeks, waits, presence; returns how many."""
+    """Delete expired tokens, answers as old as one, offers, waits, presence; returns how many."""
     forgotten = _delete(AuthToken.objects.filter(expiry__lt=Now()).order_by("expiry"))
-    forgotten += _delete(seeks.forgettable())
+    forgotten += sum(map(_delete, offers.forgettable()))
     forgotten += _delete(pairing.forgettable())
     forgotten += presence.forget_old()
     lifetime = knox_settings.TOKEN_TTL

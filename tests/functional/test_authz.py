@@ -75,6 +75,11 @@ TABLE: dict[tuple[str, str], Row] = {
     ("seeks", "POST"): Row(401, 201, 201, 201, 201, 201),
     ("seek", "DELETE"): Row(401, 404, 204, 404, 404, 404),
     ("accept", "POST"): Row(401, 201, 409, 409, 409, 409),
+    ("challenges", "GET"): KNOWN,
+    ("challenges", "POST"): Row(401, 201, 201, 409, 201, 201),
+    ("challenge", "DELETE"): Row(401, 404, 204, 404, 404, 404),
+    ("accept-challenge", "POST"): Row(401, 404, 409, 201, 404, 404),
+    ("decline-challenge", "POST"): Row(401, 404, 404, 200, 404, 404),
     ("pairing", "GET"): KNOWN,
     ("pairing", "POST"): Row(401, 201, 201, 201, 201, 201),
     ("pairing", "DELETE"): Row(401, 409, 409, 409, 409, 204),
@@ -124,6 +129,11 @@ class Cast:
         rows.filter(username=self.superuser.username).update(is_staff=True, is_superuser=True)
         self.match_id = api.begun(self.seat, self.opponent)
         self.seek_id = api.sought(self.seat)
+        self.bodies = {
+            **BODIES,
+            "challenges": {**BODIES["seeks"], "opponent": self.opponent.username},
+        }
+        self.challenge_id = api.challenged(self.seat, self.opponent)
 
     def send(self, who: str, method: str, route: str, name: str) -> Answer:
         path = route
@@ -131,6 +141,7 @@ class Cast:
             **PATHS,
             "match_id": self.match_id,
             "seek_id": self.seek_id,
+            "challenge_id": self.challenge_id,
             "username": self.seat.username,
         }
         for key, value in filled.items():
@@ -139,7 +150,7 @@ class Cast:
         player: Player = getattr(self, who)
         body = None
         if method in ("POST", "PUT", "PATCH"):
-            body = json.dumps(BODIES.get(name, {})).encode()
+            body = json.dumps(self.bodies.get(name, {})).encode()
         headers = {"Idempotency-Key": secrets.token_hex(8)}
         return player.request(method, path, body=body, headers=headers)
 
@@ -154,6 +165,9 @@ class TestMatrix:
         if name == "seeks":
             # One open seek a player: it has to be free to open another.
             cast.seat.delete(f"seeks/{cast.seek_id}")
+        if name == "challenges":
+            # And one open challenge a pair.
+            cast.seat.delete(f"challenges/{cast.challenge_id}")
         # Of the five who come two and two are paired: nobody else may wait.
         Pairing.objects.all().delete()
 

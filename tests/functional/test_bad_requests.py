@@ -15,6 +15,7 @@ from matches.services.codes import TABLE
 from tests.functional.bad_requests import (
     Bad,
     accounts,
+    challenges,
     headers,
     json_bodies,
     lobby,
@@ -27,7 +28,7 @@ from tests.support.api import Answer, InProcess, Player
 
 pytestmark = pytest.mark.django_db
 
-MODULES = (json_bodies, headers, accounts, matches, lobby, play, reads)
+MODULES = (json_bodies, headers, accounts, matches, challenges, lobby, play, reads)
 CASES = [
     pytest.param(case, id=f"{module.__name__.rpartition('.')[2]}: {case.name} [{number}]")
     for module in MODULES
@@ -69,7 +70,11 @@ class World:
             "rated_seek": api.sought(self.eve, rated=True),
             "low_seek": api.sought(other, rating_max=1200),
             "taken_seek": self._taken(),
+            "challenge": api.challenged(self.ada, self.bob),
+            "rated_challenge": api.challenged(self.eve, self.ada, rated=True),
+            "declined": self._declined(),
             "held": held[0],
+            "bob": self.bob.username,
             "absent": next(tile for tile in tiles if tile not in held),
             "ada": self.ada.username,
             "eve": self.eve.username,
@@ -82,6 +87,12 @@ class World:
         taker = api.registered(InProcess())
         assert taker.post(f"seeks/{seek_id}/accept").status == 201
         return seek_id
+
+    def _declined(self) -> str:
+        """A challenge of bob's to eve that she declined."""
+        challenge_id = api.challenged(self.bob, self.eve)
+        assert self.eve.post(f"challenges/{challenge_id}/decline").status == 200
+        return challenge_id
 
     def _begun(self) -> str:
         """A match in its first hand, whose dealer was not dealt a win."""
@@ -131,9 +142,14 @@ class World:
             found = cursor.fetchone()
             cursor.execute("SELECT count(*), count(match_id) FROM matches_pairing")
             waits = cursor.fetchone()
+            cursor.execute(
+                "SELECT count(*), count(taken_by), count(declined) FROM matches_challenge"
+            )
+            asked = cursor.fetchone()
         return {
             "seeks": found,
             "waits": waits,
+            "challenges": asked,
             "players": players,
             "tokens": tokens,
             "heads": heads,

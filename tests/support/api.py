@@ -195,6 +195,14 @@ def sought(player: Player, **more: Any) -> str:
     return str(answer.json["seek"]["id"])
 
 
+def challenged(player: Player, opponent: Player, **more: Any) -> str:
+    """The id of a new challenge of this player."""
+    body = {"ruleset": "xqmj-32-2p", "control": "3+2", "opponent": opponent.username, **more}
+    answer = player.post("challenges", body)
+    assert answer.status == 201, answer.raw
+    return str(answer.json["challenge"]["id"])
+
+
 def paired(one: Player, other: Player, **more: Any) -> str:
     """A new match in which both sit."""
     match_id = created(one, **more)

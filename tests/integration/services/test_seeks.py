@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
-from django.db import connections
 
 from matches.domain.commands import Leave
 from matches.eventstore import store
 from matches.models import Seek
-from matches.services import execute, housekeeping, lobby, seeks
+from matches.services import execute, housekeeping, lobby, offers, seeks
 from matches.services.accounts import Identity
 from matches.services.drafts import Terms
 from matches.services.engine import Executed
 from matches.services.errors import ServiceError
 from matches.services.seeks import Range
+from tests.support.offering import RACERS, code, in_thread, matches_of
 from tests.support.seated import Seated, at_once, key
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Make = Callable[..., Identity]
-RACERS = 16
 ANY = Range()
 
 
@@ -42,30 +41,6 @@ def opened(who: Identity, *, wanted: Range = ANY, rated: bool = False) -> Seek:
 def accept(who: Identity, seek: Seek, **more: Any) -> Executed:
     """Accept a seek."""
     return seeks.accept(who=who, seek_id=seek.pk, rating_of=average, **more)
-
-
-def code(call: Callable[[], Any]) -> str:
-    """The refusal of a call; it must be one."""
-    with pytest.raises(ServiceError) as refused:
-        call()
-    return refused.value.code
-
-
-def in_thread(call: Callable[[], Any]) -> Callable[[], Any]:
-    """The call, with the connection of its thread closed after it."""
-
-    def run() -> Any:
-        try:
-            return call()
-        finally:
-            connections.close_all()
-
-    return run
-
-
-def matches_of(who: Identity) -> list[UUID]:
-    """All matches of a player."""
-    return [listed.match_id for listed in store.my_matches(who.id, limit=50)]
 
 
 def left(seek: Seek, taker: Identity, *, ago_ms: int = lobby.FINISH_AFTER_MS) -> None:
@@ -228,7 +203,7 @@ class TestTending:
         seek = opened(ana)
         left(seek, ben)
 
-        assert seeks.tend() >= 1
+        assert offers.tend() >= 1
 
         assert matches_of(ana) == matches_of(ben) == [seek.match_id]
         assert Seek.objects.get(pk=seek.pk).made
@@ -240,7 +215,7 @@ class TestTending:
         Seek.objects.filter(pk=seek.pk).update(made=False)
         left(seek, ben)
 
-        seeks.tend()
+        offers.tend()
 
         entry = execute.observe(match_id=seek.match_id)
         assert entry.match.setup.created == first.entry.match.setup.created
@@ -251,7 +226,7 @@ class TestTending:
         seek = opened(ana)
         left(seek, ben, ago_ms=0)
 
-        seeks.tend()
+        offers.tend()
 
         assert matches_of(ana) == []
         assert accept(ben, seek).entry.match_id == seek.match_id
@@ -262,7 +237,7 @@ class TestTending:
         left(seek, ben)
         Seated([ben], rated=True)
 
-        seeks.tend()
+        offers.tend()
 
         again = Seek.objects.get(pk=seek.pk)
         assert (again.taken_by, again.made) == (None, False)
@@ -276,14 +251,14 @@ class TestTending:
         Seated([ben], rated=True)
         other = opened(ana)
 
-        seeks.tend()
+        offers.tend()
 
         assert seeks.mine(ana.id) == [other]
 
 
 class TestForgetting:
     def test_keeps_what_is_open_unfinished_or_new(self, player: Make) -> None:
-        old = store.now() - seeks.SHOWN_MS
+        old = store.now() - offers.SHOWN_MS
         taken, unmade, over, fresh = (opened(player()) for _ in range(4))
         accept(player(), taken)
         Seek.objects.filter(pk__in=[taken.pk, unmade.pk, over.pk]).update(expires_ms=old)
