@@ -25,6 +25,7 @@ from tests.functional.bad_requests import (
 )
 from tests.support import ahead, api
 from tests.support.api import Answer, InProcess, Player
+from tests.support.keeping import keeping
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +49,7 @@ class World:
         live = self._begun()
         ended = api.begun(self.ada, self.bob)
         assert self.ada.post(f"matches/{ended}/resign").status == 200
-        hidden = api.created(other, opponent=self.eve.username)
+        hidden = keeping(other.id, self.eve.id).hex
         view = self.ada.view(live)
         seats = (self.ada, self.bob)
         self.mover, self.waiter = seats[view["dealer"]], seats[1 - view["dealer"]]
@@ -60,7 +61,7 @@ class World:
         self.names = {
             "live": live,
             "open": api.created(self.ada),
-            "kept": api.created(self.ada, opponent=self.bob.username),
+            "kept": keeping(self.ada.id, self.bob.id).hex,
             "rated": api.created(self.ada, rated=True),
             "paired": api.paired(self.ada, self.bob),
             "ended": ended,

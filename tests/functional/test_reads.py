@@ -17,6 +17,7 @@ from matches.services import people, tokens
 from tests.support import api, sitting
 from tests.support.ahead import AheadStore
 from tests.support.api import Answer, Api, InProcess, Player
+from tests.support.keeping import keeping
 
 pytestmark = pytest.mark.django_db
 
@@ -279,7 +280,7 @@ class TestList:
 
     def test_holds_a_match_that_keeps_a_seat_for_me(self, seats: tuple[Player, Player]) -> None:
         stranger = api.registered(InProcess())
-        kept = api.created(seats[0], opponent=seats[1].username)
+        kept = keeping(seats[0].id, seats[1].id).hex
 
         (before,) = seats[1].get("matches?status=live").json["matches"]
         assert seats[1].post(f"matches/{kept}/join").status == 200
@@ -293,7 +294,7 @@ class TestList:
     def test_forgets_an_invitation_that_is_declined_or_taken_back(
         self, seats: tuple[Player, Player], who: int
     ) -> None:
-        kept = api.created(seats[0], opponent=seats[1].username)
+        kept = keeping(seats[0].id, seats[1].id).hex
 
         assert seats[who].post(f"matches/{kept}/leave").status == 200
 
@@ -303,7 +304,7 @@ class TestList:
 
     def test_pages_through_seats_and_invitations_alike(self, seats: tuple[Player, Player]) -> None:
         made = [
-            api.created(seats[n % 2], opponent=seats[1].username if n % 2 == 0 else None)
+            api.created(seats[1]) if n % 2 else keeping(seats[0].id, seats[1].id).hex
             for n in range(5)
         ]
 
