@@ -164,6 +164,10 @@ class Offer(models.Model):
         """Whether somebody has answered it, so that it is not open any more."""
         return self.taken_by is not None
 
+    def sides(self, taker: uuid.UUID) -> tuple[uuid.UUID, uuid.UUID]:
+        """Who sits where once the taker has accepted: the player in seat 0."""
+        return self.player, taker
+
 
 class Seek(Offer):
     """Somebody who looks for an opponent, for whoever's rating is within the range."""
@@ -217,6 +221,25 @@ class Challenge(Offer):
     def answered(self) -> bool:
         """Whether it was accepted or declined."""
         return self.taken_by is not None or self.declined is not None
+
+
+class Rematch(Offer):
+    """A seat of a match that is over asks the other for another one, with the same seats.
+
+    `seat` is the player's in both, `first_dealer` deals first in the new one.
+    """
+
+    rematch_of = models.UUIDField(unique=True)
+    opponent = models.UUIDField()
+    seat = models.PositiveSmallIntegerField()
+    first_dealer = models.PositiveSmallIntegerField()
+
+    class Meta(Offer.Meta):
+        """One rematch a match, whoever offers it."""
+
+    def sides(self, taker: uuid.UUID) -> tuple[uuid.UUID, uuid.UUID]:
+        """The seats of the match before."""
+        return (self.player, taker) if self.seat == 0 else (taker, self.player)
 
 
 class Pairing(models.Model):

@@ -117,6 +117,32 @@ class ChallengesAnswer(msgspec.Struct, frozen=True):
     sent: tuple[ChallengeShown, ...]
 
 
+class RematchShown(msgspec.Struct, frozen=True):
+    """The rematch of `rematch_of` that `seat` offers, until `expires_at_ms` at the longest.
+
+    `match_id` is the new match, as soon as there is one.
+    """
+
+    rematch_of: str
+    seat: Seat
+    created_at_ms: int
+    expires_at_ms: int
+    match_id: str | None
+
+
+class RematchAnswer(msgspec.Struct, frozen=True):
+    """The rematch that is offered or made; None where nobody wants one."""
+
+    rematch: RematchShown | None
+
+
+class RematchAgreed(msgspec.Struct, frozen=True):
+    """The rematch of `rematch_of`: its match, or None until the other seat agrees."""
+
+    rematch_of: str
+    match_id: str | None
+
+
 class Waiting(msgspec.Struct, frozen=True):
     """Somebody who waits to be paired since `since_ms`, until `expires_at_ms` at the longest.
 

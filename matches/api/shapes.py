@@ -20,8 +20,11 @@ from matches.games.registry import rules_for, rulesets
 from matches.games.xqmj import view as xqmj
 
 
-class CreatedSeen(msgspec.Struct, frozen=True):
-    """The match exists. `commitment` is the sha256 of the deal's secret, in hex."""
+class CreatedSeen(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The match exists. `commitment` is the sha256 of the deal's secret, in hex.
+
+    A rematch names the match that it follows, and the seat that deals first.
+    """
 
     ruleset: str
     rules_version: int
@@ -32,6 +35,8 @@ class CreatedSeen(msgspec.Struct, frozen=True):
     deal: str
     flow: str
     commitment: str
+    rematch_of: str | None = None
+    first_dealer: Seat | None = None
 
 
 class TakenSeen(msgspec.Struct, frozen=True):

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from matches.api import accounts, catalogue, challenges, commands, docs, health, lobby, records
+from matches.api import (
+    accounts,
+    catalogue,
+    challenges,
+    commands,
+    docs,
+    health,
+    lobby,
+    records,
+    rematches,
+)
 from matches.api import matches as views
 from matches.api.converters import IdConverter
 from matches.api.records import Exporter, Verifier
@@ -48,6 +58,7 @@ def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[U
         path(f"{match}/replay", records.ReplayView.as_view(), name="replay"),
         path(f"{match}/export", records.ExportView.as_view(export=export), name="export"),
         *_lobby(rating_of),
+        path(f"{match}/rematch", rematches.RematchView.as_view(), name="rematch"),
         path(
             "verifications", records.VerificationsView.as_view(verify=verify), name="verifications"
         ),

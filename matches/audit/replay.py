@@ -91,6 +91,8 @@ def _beginning(match_id: bytes, cause: Row, stamped: Stamped, secret: bytes) -> 
             secret=secret,
             sealed=created.sealed,
             key_id=created.key_id,
+            rematch_of=created.rematch_of,
+            first_dealer=created.first_dealer,
         )
         unrecorded = expected.options.keys() - created.options.keys()
         if msgspec.structs.replace(

@@ -39,11 +39,14 @@ def create(
     secret: bytes,
     sealed: str,
     key_id: str,
+    rematch_of: str | None = None,
+    first_dealer: Seat | None = None,
 ) -> MatchCreated:
     """The first event of a match, checked.
 
     `players` has one entry a seat, None where it is free. `sealed` is `secret`
-    as the log keeps it, under the key `key_id`. Raises `Rejected`:
+    as the log keeps it, under the key `key_id`. A rematch of the match of an id
+    (in hex) has both seats taken and says who deals first. Raises `Rejected`:
     unknown_ruleset, unknown_option, bad_option, unknown_control,
     unrated_control, already_seated (nobody plays against themselves).
     """
@@ -54,6 +57,7 @@ def create(
         raise Rejected("unrated_control")
     if len(players) != rules.seats or len(secret) != deal.SECRET_BYTES:
         raise ValueError("a match has one entry a seat, and a secret of 32 bytes")
+    _check_rematch(players, rematch_of, first_dealer)
     known = [player for player in (*players, invited) if player is not None]
     if len(set(known)) < len(known):
         raise Rejected("already_seated")
@@ -70,7 +74,18 @@ def create(
         commitment=deal.commitment(secret),
         sealed=sealed,
         key_id=key_id,
+        rematch_of=rematch_of,
+        first_dealer=first_dealer,
     )
+
+
+def _check_rematch(
+    players: tuple[str | None, ...], rematch_of: str | None, first_dealer: Seat | None
+) -> None:
+    if rematch_of is None and first_dealer is None:
+        return
+    if rematch_of is None or first_dealer not in range(len(players)) or None in players:
+        raise ValueError("a rematch names the match before it, a first dealer and all players")
 
 
 def decide(match: Match, command: Command) -> Moved:

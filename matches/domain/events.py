@@ -35,7 +35,8 @@ class MatchCreated(MatchEvent, frozen=True, kw_only=True):
     `players` are those who sit already, by seat; `invited` is the only player who
     may take the open seat (None: whoever has the link). `deal` and `flow` name
     the versions of the deal and of the match around the hands; `options` holds
-    every option, so that a later default changes no old match.
+    every option, so that a later default changes no old match. A rematch names
+    the match that it follows (its id in hex) and the seat that deals first.
     """
 
     KIND: ClassVar[str] = "match.created"
@@ -52,6 +53,8 @@ class MatchCreated(MatchEvent, frozen=True, kw_only=True):
     commitment: str
     sealed: str
     key_id: str
+    rematch_of: str | None = None
+    first_dealer: Seat | None = None
 
 
 class SeatTaken(MatchEvent, frozen=True, kw_only=True):

@@ -129,6 +129,8 @@ def _only_unready(match: Match) -> Seat | None:
 def _next_dealer(match: Match) -> Seat | None:
     rules, setup = match.setup.rules, match.setup
     if match.dealer is None:
+        if setup.created.first_dealer is not None:
+            return setup.created.first_dealer
         drawn = deal.first_dealer(setup.secret, setup.match_id, match.nonces, rules.seats)
         return rules.first_dealer(drawn)
     return rules.next_hand(match.hand_no, match.dealer, match.outcomes[-1]).dealer

@@ -65,11 +65,12 @@ class Ending(msgspec.Struct, frozen=True):
     secret: str
 
 
-class MatchView(msgspec.Struct, frozen=True):
+class MatchView(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything a viewer may know of the match now.
 
     `legal` is None for a viewer without a seat. `due_at_ms` is the next
-    instant at which the table acts, the pause's end aside.
+    instant at which the table acts, the pause's end aside. A rematch has
+    `rematch_of`, the id of the match that it follows.
     """
 
     match_id: str
@@ -93,6 +94,7 @@ class MatchView(msgspec.Struct, frozen=True):
     hand: Any
     legal: tuple[Action, ...] | None
     ended: Ending | None
+    rematch_of: str | None = None
 
 
 def view(match: Match, viewer: Viewer) -> MatchView:
@@ -121,6 +123,7 @@ def view(match: Match, viewer: Viewer) -> MatchView:
         hand=None if match.hand is None else setup.rules.view(match.hand, viewer),
         legal=None if seat is None else _legal(match, seat),
         ended=None if match.ended is None else _ending(match.ended),
+        rematch_of=created.rematch_of,
     )
 
 
@@ -166,7 +169,7 @@ def _ending(event: MatchEnded) -> Ending:
 
 
 def _created(_after: Match, event: MatchCreated, _viewer: Viewer) -> dict[str, Any]:
-    return {
+    shown: dict[str, Any] = {
         "ruleset": event.ruleset,
         "rules_version": event.rules_version,
         "options": event.options,
@@ -177,6 +180,9 @@ def _created(_after: Match, event: MatchCreated, _viewer: Viewer) -> dict[str, A
         "flow": event.flow,
         "commitment": event.commitment,
     }
+    if event.rematch_of is not None:
+        shown |= {"rematch_of": event.rematch_of, "first_dealer": event.first_dealer}
+    return shown
 
 
 def _taken(_after: Match, event: SeatTaken, _viewer: Viewer) -> dict[str, Any]:

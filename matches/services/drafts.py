@@ -12,7 +12,15 @@ from matches.domain import match as domain
 from matches.domain.deal import SECRET_BYTES
 from matches.domain.events import MatchCreated
 from matches.eventstore import ids, sealing
+from matches.games.protocol import Seat
 from matches.games.registry import rules_for
+
+
+class Rematch(msgspec.Struct, frozen=True):
+    """What a rematch follows (the id of a match, in hex), and the seat that deals first in it."""
+
+    of: str
+    first_dealer: Seat
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +31,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     rules_version: int = 1
     options: Mapping[str, str | int | bool] = {}
     rated: bool = False
+    rematch: Rematch | None = None
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -59,5 +68,7 @@ def draft(
         secret=secret,
         sealed=sealed,
         key_id=key_id,
+        rematch_of=None if terms.rematch is None else terms.rematch.of,
+        first_dealer=None if terms.rematch is None else terms.rematch.first_dealer,
     )
     return Draft(match_id, created, secret)

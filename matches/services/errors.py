@@ -75,6 +75,12 @@ CODES: Mapping[str, Code] = MappingProxyType(
         ),
         "challenge_open": Code(409, "Your challenge to this player waits for an answer already."),
         "too_many_challenges": Code(409, "Twenty of your challenges wait for an answer already."),
+        # Rematches
+        "no_rematch": Code(409, "A match that never began has no rematch."),
+        "no_rematch_offered": Code(404, "No rematch of this match is offered."),
+        "rematch_over": Code(
+            409, "The rematch of this match has begun, or whoever offered it plays another match."
+        ),
         # Being paired
         "already_waiting": Code(409, "You wait to be paired already, or just have been."),
         "already_paired": Code(409, "You have been paired: the match is yours to play."),

@@ -10,6 +10,7 @@ from matches.eventstore.rows import CommandKey
 from matches.games.protocol import Rejected
 from matches.services import execute, people
 from matches.services.accounts import Identity
+from matches.services.computer import get_ready
 from matches.services.drafts import Terms, draft
 from matches.services.engine import Executed
 from matches.services.errors import ServiceError, refused, unavailable
@@ -26,7 +27,7 @@ def begin(
     match_id: UUID,
     key: CommandKey | None = None,
 ) -> Executed:
-    """Make the match of a reserved id, or find it made.
+    """Make the match of a reserved id, or find it made; a computer in it is ready at once.
 
     Raises `ServiceError`: already_playing (one of them), key_reused,
     unavailable, and of terms that a newer release does not know.
@@ -35,7 +36,7 @@ def begin(
         drafted = draft(terms, players=players, match_id=match_id)
     except Rejected as refusal:
         raise refused(refusal) from None
-    return execute.create(drafted, creator=creator, key=key)
+    return get_ready(execute.engine(), execute.create(drafted, creator=creator, key=key))
 
 
 def check_free(who: Identity, *, rated: bool) -> None:

@@ -18,9 +18,9 @@ from django.db.models import Q, QuerySet
 
 from matches.eventstore import ids
 from matches.eventstore.rows import CommandKey
-from matches.games.protocol import Rejected
-from matches.models import Challenge, Offer, Seek
-from matches.services import execute, heartbeat, lobby
+from matches.games.protocol import Rejected, Seat
+from matches.models import Challenge, Offer, Rematch, Seek
+from matches.services import drafts, execute, heartbeat, lobby
 from matches.services.accounts import Identity
 from matches.services.drafts import Terms, draft
 from matches.services.engine import Executed
@@ -70,7 +70,12 @@ CHALLENGES = Kind(
     unknown=lambda: ServiceError("unknown_challenge"),
     over=lambda: ServiceError("challenge_over"),
 )
-KINDS: tuple[Kind[Any], ...] = (SEEKS, CHALLENGES)
+REMATCHES = Kind(
+    Rematch,
+    unknown=lambda: ServiceError("no_rematch_offered"),
+    over=lambda: ServiceError("rematch_over"),
+)
+KINDS: tuple[Kind[Any], ...] = (SEEKS, CHALLENGES, REMATCHES)
 
 
 def fields_of(who: Identity, terms: Terms, *, open_ms: int) -> dict[str, Any]:
@@ -147,8 +152,8 @@ def finish(kind: Kind[O], offer: O, key: CommandKey | None = None) -> Executed:
     taker = offer.taken_by.hex
     try:
         done = lobby.begin(
-            terms_of(offer),
-            players=(offer.player.hex, taker),
+            _terms(offer),
+            players=_hex(offer.sides(offer.taken_by)),
             creator=taker,
             match_id=offer.match_id,
             key=key,
@@ -179,17 +184,6 @@ def forgettable() -> Iterator[QuerySet[Any]]:
         yield kind.rows.filter(over, expires_ms__lte=lobby.now_ms() - SHOWN_MS).order_by(
             "expires_ms"
         )
-
-
-def terms_of(offer: Offer) -> Terms:
-    """How it is played."""
-    return Terms(
-        ruleset=offer.ruleset,
-        control=offer.control,
-        rules_version=offer.rules_version,
-        options=offer.options,
-        rated=offer.rated,
-    )
 
 
 def _tend(kind: Kind[O]) -> int:
@@ -225,3 +219,21 @@ def _given_back(kind: Kind[O], offer: O, taker: str) -> ServiceError:
         # Its player has another such offer open already.
         own.delete()
     return ServiceError("already_playing")
+
+
+def _terms(offer: Offer) -> Terms:
+    rematch = None
+    if isinstance(offer, Rematch):
+        rematch = drafts.Rematch(offer.rematch_of.hex, Seat(offer.first_dealer))
+    return Terms(
+        ruleset=offer.ruleset,
+        control=offer.control,
+        rules_version=offer.rules_version,
+        options=offer.options,
+        rated=offer.rated,
+        rematch=rematch,
+    )
+
+
+def _hex(players: tuple[UUID, UUID]) -> tuple[str, str]:
+    return players[0].hex, players[1].hex

@@ -47,8 +47,13 @@ class World:
         self.guest = api.guest(transport)
         self.anon = Player(transport)
         live = self._begun()
-        ended = api.begun(self.ada, self.bob)
-        assert self.ada.post(f"matches/{ended}/resign").status == 200
+        ended, again = (api.begun(self.ada, self.bob) for _ in range(2))
+        for match_id in (ended, again):
+            assert self.ada.post(f"matches/{match_id}/resign").status == 200
+        for player in (self.ada, self.bob):
+            assert player.post(f"matches/{again}/rematch").status == 201
+        aborted = api.paired(self.ada, self.bob)
+        assert self.ada.post(f"matches/{aborted}/leave").status == 200
         hidden = keeping(other.id, self.eve.id).hex
         view = self.ada.view(live)
         seats = (self.ada, self.bob)
@@ -65,6 +70,8 @@ class World:
             "rated": api.created(self.ada, rated=True),
             "paired": api.paired(self.ada, self.bob),
             "ended": ended,
+            "again": again,
+            "aborted": aborted,
             "hidden": hidden,
             "missing": secrets.token_hex(16),
             "seek": api.sought(self.ada),
@@ -141,6 +148,8 @@ class World:
             keys = cursor.fetchone()
             cursor.execute("SELECT count(*), count(taken_by) FROM matches_seek")
             found = cursor.fetchone()
+            cursor.execute("SELECT count(*), count(taken_by) FROM matches_rematch")
+            rematches = cursor.fetchone()
             cursor.execute("SELECT count(*), count(match_id) FROM matches_pairing")
             waits = cursor.fetchone()
             cursor.execute(
@@ -151,6 +160,7 @@ class World:
             "seeks": found,
             "waits": waits,
             "challenges": asked,
+            "rematches": rematches,
             "players": players,
             "tokens": tokens,
             "heads": heads,

@@ -42,6 +42,8 @@ class Recorder:
         control: str = "3+2",
         rated: bool = True,
         invited: str | None = None,
+        rematch_of: str | None = None,
+        first_dealer: Seat | None = None,
         options: dict[str, str | int | bool] | None = None,
         match_id: UUID | None = None,
         begin_ms: int = BEGIN_MS,
@@ -59,11 +61,13 @@ class Recorder:
             options=options or {},
             control=control,
             rated=rated,
-            players=(ANA, None),
+            players=(ANA, None if rematch_of is None else BEN),
             invited=invited,
             secret=self.secret,
             sealed=sealed,
             key_id=key_id,
+            rematch_of=rematch_of,
+            first_dealer=first_dealer,
         )
         first = Stamped(created, self.now_ms, None)
         self.match: Match = matches.begin(
@@ -98,8 +102,9 @@ class Recorder:
 
     def start(self) -> None:
         """Seat the second player and make both ready: one with a nonce of its own."""
-        self.advance(2_345)
-        self.send(BEN, Join())
+        if self.match.phase == "open":
+            self.advance(2_345)
+            self.send(BEN, Join())
         self.advance(777)
         self.send(BEN, Ready("00112233445566778899aabbccddeeff"))
         self.advance(1)

@@ -1,6 +1,7 @@
-"""Challenges that cannot be sent, accepted, declined or taken back.
+"""Challenges that cannot be sent, accepted, declined or taken back, and rematches.
 
-`{challenge}` is ada's to bob, `{rated_challenge}` a rated one of eve's to ada, who plays a rated
+`{again}` is a match of ada and bob whose rematch has begun, `{aborted}` one of theirs that never
+began. `{challenge}` is ada's to bob, `{rated_challenge}` a rated one of eve's to ada, who plays a rated
 match, `{declined}` one of bob's that eve declined.
 """
 
@@ -90,5 +91,24 @@ CASES: tuple[Bad, ...] = (
     post("declining twice", 409, "challenge_over", "challenges/{declined}/decline", who="eve"),
     post("declining with a query", 400, "unknown_parameter", "challenges/{challenge}/decline?x=1", who="bob"),
     post("declining without a key", 400, "idempotency_key_missing", "challenges/{challenge}/decline", who="bob", key=False),
+    # Rematches
+    post("a rematch of a live match", 409, "match_not_over", "matches/{live}/rematch"),
+    post("a rematch of what never began", 409, "no_rematch", "matches/{aborted}/rematch"),
+    post("a rematch of others", 403, "not_a_seat", "matches/{ended}/rematch", who="eve"),
+    post("a rematch of what there is not", 404, "unknown_match", "matches/{missing}/rematch"),
+    post("a rematch of what one may not see", 404, "unknown_match", "matches/{hidden}/rematch"),
+    post("a rematch with a side", 400, "unknown_field", "matches/{ended}/rematch", {"seat": 0}),
+    post("a rematch with a query", 400, "unknown_parameter", "matches/{ended}/rematch?x=1"),
+    post("a rematch without a key", 400, "idempotency_key_missing", "matches/{ended}/rematch", key=False),
+    post("a rematch as nobody", 401, "not_authenticated", "matches/{ended}/rematch", who="anon"),
+    get("a rematch of others looked at", 403, "not_a_seat", "matches/{ended}/rematch", who="eve"),
+    get("a rematch looked at with a query", 400, "unknown_parameter", "matches/{ended}/rematch?x=1"),
+    get("a rematch looked at as nobody", 401, "not_authenticated", "matches/{ended}/rematch", who="anon"),
+    delete("a rematch that nobody offers declined", 404, "no_rematch_offered", "matches/{ended}/rematch"),
+    delete("a rematch that has begun declined", 409, "rematch_over", "matches/{again}/rematch"),
+    delete("a rematch of others declined", 403, "not_a_seat", "matches/{ended}/rematch", who="eve"),
+    delete("a rematch declined with a query", 400, "unknown_parameter", "matches/{ended}/rematch?x=1"),
+    delete("a rematch declined without a key", 400, "idempotency_key_missing", "matches/{ended}/rematch", key=False),
+    delete("a rematch declined as nobody", 401, "not_authenticated", "matches/{ended}/rematch", who="anon"),
     post("declining as nobody", 401, "not_authenticated", "challenges/{challenge}/decline", who="anon"),
 )

@@ -249,6 +249,9 @@ class TestBeginning:
             {"players": ["", BEN]},
             {"deal": "deal@2"},
             {"flow": "match@2"},
+            {"first_dealer": 1},
+            {"rematch_of": "c0de" * 8, "first_dealer": 2, "players": [ANA, BEN]},
+            {"rematch_of": "c0de" * 8, "first_dealer": 1},
         ],
     )
     def test_of_an_impossible_match_is_found(self, log: Recorder, changes: dict[str, Any]) -> None:

@@ -6,8 +6,9 @@ import pytest
 from matches.audit.report import CHECKS, Report
 from matches.audit.verify import verify
 from matches.domain.commands import Join, Leave, Ready, Resign
+from matches.games.protocol import Seat
 from tests.support.recording import Recorder, finished, left, prove, resigned
-from tests.support.sitting import ANA, BEN
+from tests.support.sitting import ANA, BEN, A, B
 
 
 def states(report: Report) -> set[str]:
@@ -106,6 +107,21 @@ class TestOtherEnds:
 
         assert report.ok, report.message
         assert report.counts == {"match.created": 1, "match.ended": 1}
+
+
+class TestRematch:
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("dealer", [A, B])
+    def test_is_proven_with_the_dealer_it_names(self, seed: int, dealer: Seat) -> None:
+        log = Recorder(seed, rematch_of="c0de" * 8, first_dealer=dealer)
+        log.start()
+        log.play()
+
+        report = verify(log.record)
+
+        assert report.ok, report.message
+        dealt = [row.payload for row in log.rows if row.kind == "match.hand_dealt"]
+        assert dealt[0] == b'{"dealer":%d,"hand":1}' % dealer
 
 
 class TestDowntime:

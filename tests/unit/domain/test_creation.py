@@ -62,6 +62,26 @@ class TestCreate:
 
         assert refused.value.code == code
 
+    def test_of_a_rematch_records_what_it_follows_and_who_deals_first(self) -> None:
+        event = created(players=(ANA, BEN), rematch_of="c0de" * 8, first_dealer=1)
+
+        assert (event.rematch_of, event.first_dealer) == ("c0de" * 8, 1)
+        assert (created().rematch_of, created().first_dealer) == (None, None)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"first_dealer": 1},
+            {"rematch_of": "c0de" * 8},
+            {"rematch_of": "c0de" * 8, "first_dealer": 2},
+            {"rematch_of": "c0de" * 8, "first_dealer": -1},
+            {"rematch_of": "c0de" * 8, "first_dealer": 1, "players": (ANA, None)},
+        ],
+    )
+    def test_is_not_asked_for_half_a_rematch(self, changes: dict[str, object]) -> None:
+        with pytest.raises(ValueError, match="a rematch names"):
+            created(**{"players": (ANA, BEN), **changes})
+
     @pytest.mark.parametrize("control", ["1+1", "3+2", "5+5"])
     def test_allows_rated_play_with_the_three_shorter_controls(self, control: str) -> None:
         """XM-72, XM-73."""

@@ -53,6 +53,15 @@ class TestFirstDealer:
         assert sitting.log[-1].event == HandDealt(hand=1, dealer=dealer)
         assert (sitting.match.dealer, sitting.match.on_clock) == (dealer, dealer)
 
+    @pytest.mark.parametrize("dealer", [A, B])
+    def test_of_a_rematch_is_given(self, dealer: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(deal, "first_dealer", lambda *_: Seat(1 - dealer))
+        sitting = Sitting(players=(ANA, BEN), rematch_of="c0de" * 8, first_dealer=dealer)
+
+        _next_hand(sitting, 5)
+
+        assert sitting.log[-1].event == HandDealt(hand=1, dealer=dealer)
+
 
 class TestDeal:
     def test_alternates_whatever_the_result(self, rig: Rig) -> None:
