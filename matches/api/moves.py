@@ -39,7 +39,7 @@ class MoveRequest(HttpRequest):
         # Not the base's: forms, cookies and files are for pages.
         self.META = environ
         self.path = self.path_info = environ["PATH_INFO"]
-        self.method = environ["REQUEST_METHOD"].upper()
+        self.method = self.META["REQUEST_METHOD"].upper()
         self._stream = environ["wsgi.input"]
         self._read_started = False
 

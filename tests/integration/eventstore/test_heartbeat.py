@@ -124,6 +124,8 @@ class TestBeat:
         with app.transaction():
             app.execute("SELECT es.beat(1000)")
             on_time = app.execute("SHOW synchronous_commit").fetchone()
+        # A gap is at least a millisecond.
+        app.execute("SELECT pg_sleep(0.002)")
         with app.transaction():
             app.execute("SELECT es.beat(-1)")
             late = app.execute("SHOW synchronous_commit").fetchone()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -64,7 +65,11 @@ class TestFinishedRated:
 class TestMyMatches:
     def test_come_newest_first_and_page_by_page(self, player: Make) -> None:
         ana = player()
-        ids = [Seated([ana]).match_id for _ in range(5)]
+        ids = []
+        for _ in range(5):
+            ids.append(Seated([ana]).match_id)
+            # Those of one millisecond have no order that anybody could see.
+            time.sleep(0.002)
 
         found = queries.my_matches(ana.id, limit=3)
         rest = queries.my_matches(
