@@ -124,6 +124,7 @@ class ActView(CommandView):
             "seat_taken",
             "rated_needs_accounts",
             "already_playing",
+            "cooling_down",
         ),
     )
 )

@@ -92,6 +92,7 @@ class MatchesView(ApiView):
             "rated_needs_accounts",
             "computer_unrated",
             "already_playing",
+            "cooling_down",
         ),
     )
     def post(self, request: Request) -> HttpResponse:

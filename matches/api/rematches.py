@@ -60,6 +60,7 @@ class RematchView(LobbyView):
             "rematch_over",
             "rated_needs_accounts",
             "already_playing",
+            "cooling_down",
             "unknown_ruleset",
             "unknown_option",
             "bad_option",

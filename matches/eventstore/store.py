@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 
-from matches.domain.clock import GRACE_MS, Due, Gap
+from matches.domain.clock import GRACE_MS, OPEN_MS, READY_MS, Due, Gap
 from matches.eventstore import pool
 from matches.eventstore.hashing import GENESIS
 from matches.eventstore.rows import (
@@ -86,6 +86,22 @@ SELECT h.ended_order, {_LISTED}
    AND h.ended_order < es.order_of(pg_snapshot_xmin(pg_current_snapshot()))
  ORDER BY h.ended_order, h.match_id LIMIT %s
 """  # noqa: S608
+
+
+# A seat is blamed that left, or, where the time to get ready ran out, that was not ready.
+_ABORTED = """
+SELECT h.ended_at_ms
+  FROM es.match_seat s JOIN es.match_head h USING (match_id)
+  JOIN es.match_event e ON e.match_id = h.match_id AND e.seq = h.version
+ WHERE s.player = %s AND s.created_at_ms > %s AND h.status = 3 AND h.ended_at_ms > %s
+   AND EXISTS (SELECT FROM es.match_seat o WHERE o.match_id = s.match_id AND o.seat <> s.seat
+                  AND o.player <> ALL (%s::uuid[]))
+   AND CASE WHEN e.payload ->> 'seat' IS NOT NULL
+            THEN e.payload ->> 'seat' = s.seat::text
+            ELSE NOT EXISTS (SELECT FROM es.match_event r WHERE r.match_id = s.match_id
+                                AND r.kind = 'match.seat_ready' AND r.actor = s.seat) END
+ ORDER BY h.ended_at_ms DESC LIMIT %s
+"""
 
 
 class _Stored(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -307,6 +323,19 @@ def rated_seat(player: str) -> UUID | None:
     """The live rated match in which the player (id in hex) sits, None where there is none."""
     rows = pool.run(_RATED_SEAT, (player,)).rows
     return rows[0][0] if rows else None
+
+
+def aborted_by(player: str, *, since_ms: int, without: Collection[str], limit: int) -> list[int]:
+    """When the newest matches ended that the player (id in hex) aborted since an instant.
+
+    They had two players, and this one left before the first deal, or was never
+    ready. Matches with one of `without` (ids in hex) are left out.
+    """
+    # Whoever opened a match may have waited for somebody to join it.
+    created_ms = since_ms - OPEN_MS - READY_MS
+    left_out = "{" + ",".join(without) + "}"
+    asked = (player, str(created_ms), str(since_ms), left_out, str(limit))
+    return [int(ended_at_ms) for (ended_at_ms,) in pool.run(_ABORTED, asked).rows]
 
 
 def finished_rated(after: tuple[int, UUID] | None, limit: int) -> list[Finished]:

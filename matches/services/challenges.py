@@ -34,7 +34,7 @@ def challenge(*, who: Identity, opponent: str, terms: Terms) -> Challenge:
 
     Raises `ServiceError`: what `create_match` refuses of such terms,
     unknown_player, own_opponent, computer_opponent, already_playing,
-    challenge_open (to the same player), too_many_challenges.
+    cooling_down, challenge_open (to the same player), too_many_challenges.
     """
     asked = _opponent(opponent, who)
     lobby.check_free(who, rated=terms.rated)
@@ -68,7 +68,7 @@ def accept(*, who: Identity, challenge_id: UUID, key: CommandKey | None = None) 
 
     A repeated `key` gives the match that it made. Raises `ServiceError`:
     unknown_challenge (also one to somebody else), own_opponent, challenge_over,
-    rated_needs_accounts, already_playing, key_reused, unavailable.
+    rated_needs_accounts, already_playing, cooling_down, key_reused, unavailable.
     """
 
     def check(asked: Challenge) -> None:

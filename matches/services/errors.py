@@ -27,6 +27,9 @@ CODES: Mapping[str, Code] = MappingProxyType(
     {
         # Whatever is asked for
         "too_many_requests": Code(429, "Too many requests; Retry-After says when to go on."),
+        "cooling_down": Code(
+            429, "You left several matches before they began; Retry-After says when to go on."
+        ),
         "throttle_unavailable": Code(
             503,
             "Log-in is closed while attempts cannot be counted; Retry-After says when to retry.",

@@ -13,7 +13,7 @@ from django.conf import settings
 from matches.domain.commands import Body, ClaimAbsence, Join
 from matches.eventstore import store
 from matches.eventstore.rows import CommandKey
-from matches.services import absence, heartbeat, notices, people
+from matches.services import absence, cooldown, heartbeat, notices, people
 from matches.services.cache import Cache, Entry
 from matches.services.drafts import Draft
 from matches.services.engine import Engine, Executed, Prepare
@@ -103,6 +103,7 @@ def action_of(match_id: UUID, player: str) -> Any:
 def _rated_join(entry: Entry, player: str) -> Body:
     if entry.match.setup.created.rated:
         check_may_be_rated(people.by_id(player))
+        cooldown.check(player, now_ms=entry.now_ms)
     return Join()
 
 

@@ -8,7 +8,7 @@ from matches.eventstore import store
 from matches.eventstore.pool import Unavailable
 from matches.eventstore.rows import CommandKey
 from matches.games.protocol import Rejected
-from matches.services import execute, people
+from matches.services import cooldown, execute, people
 from matches.services.accounts import Identity
 from matches.services.computer import get_ready
 from matches.services.drafts import Terms, draft
@@ -40,11 +40,15 @@ def begin(
 
 
 def check_free(who: Identity, *, rated: bool) -> None:
-    """Refuse whoever cannot play such a match now: rated_needs_accounts, already_playing."""
+    """Refuse whoever cannot be matched so now.
+
+    Raises `ServiceError`: rated_needs_accounts, already_playing, cooling_down, unavailable.
+    """
     if rated:
         execute.check_may_be_rated(people.by_id(who.id))
         if playing(who.id):
             raise ServiceError("already_playing")
+    cooldown.check(who.id, now_ms=now_ms())
 
 
 def playing(player: str) -> bool:

@@ -14,7 +14,7 @@ from matches.eventstore import store
 from matches.eventstore.pool import Unavailable
 from matches.eventstore.rows import CommandKey, Loaded
 from matches.games.protocol import Auditor, Rejected
-from matches.services import computers, execute, heartbeat, notices
+from matches.services import computers, cooldown, execute, heartbeat, lobby, notices
 from matches.services.accounts import Identity
 from matches.services.cache import Entry
 from matches.services.computer import get_ready
@@ -70,7 +70,7 @@ def create_match(
     With `computer`, a level, the computer sits there and is ready (XM-81). A
     repeated `key` gives the match that it made. Raises `ServiceError`:
     unknown_ruleset, unknown_option, bad_option, unknown_control, unrated_control,
-    computer_unrated, rated_needs_accounts, already_playing, key_reused, unavailable.
+    computer_unrated, rated_needs_accounts, cooling_down, already_playing, key_reused, unavailable.
     """
     heartbeat.ensure()
     try:
@@ -100,6 +100,7 @@ def _check_may_be_rated(creator: Identity, computer: int | None) -> None:
     if computer is not None:
         raise ServiceError("computer_unrated")
     execute.check_may_be_rated(creator.ref)
+    cooldown.check(creator.id, now_ms=lobby.now_ms())
 
 
 def _others(computer: int | None) -> tuple[str, ...]:

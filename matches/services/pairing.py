@@ -59,7 +59,7 @@ def enter(*, who: Identity, pool: Pool, rating_of: RatingOf) -> Pairing:
     """Begin to wait; for a transaction with the key of the request, and `pair` after it.
 
     Raises `ServiceError`: what `create_match` refuses of such terms,
-    already_playing, already_waiting.
+    already_playing, cooling_down, already_waiting.
     """
     lobby.check_free(who, rated=pool.rated)
     try:

@@ -34,7 +34,8 @@ def offer(*, who: Identity, match_id: UUID) -> Rematch:
 
     The computer accepts at once: `finish` makes its match after the transaction.
     Raises `Wanted`, and `ServiceError`: unknown_match, not_a_seat,
-    match_not_over, no_rematch, rated_needs_accounts, already_playing.
+    match_not_over, no_rematch, rated_needs_accounts, already_playing,
+    cooling_down.
     """
     entry = _over(who, match_id)
     created, seat = entry.match.setup.created, seat_of(entry.match, who.id)
@@ -42,7 +43,9 @@ def offer(*, who: Identity, match_id: UUID) -> Rematch:
     standing = REMATCHES.shown(lobby.now_ms()).filter(rematch_of=match_id).first()
     if standing is not None:
         return _own(standing, who)
-    lobby.check_free(who, rated=created.rated)
+    against_computer = computers.level_of(opponent) is not None
+    if not against_computer:
+        lobby.check_free(who, rated=created.rated)
     terms = Terms(
         ruleset=created.ruleset,
         control=created.control,
@@ -51,7 +54,7 @@ def offer(*, who: Identity, match_id: UUID) -> Rematch:
         rated=created.rated,
     )
     fields = offers.fields_of(who, terms, open_ms=OPEN_MS)
-    if computers.level_of(opponent) is not None:
+    if against_computer:
         fields |= {"taken_by": UUID(hex=opponent), "taken_ms": fields["created_ms"]}
     over = Q(taken_by=None) | Q(made=True)
     Rematch.objects.filter(over, rematch_of=match_id, expires_ms__lte=fields["created_ms"]).delete()
@@ -73,8 +76,8 @@ def accept(*, who: Identity, match_id: UUID, key: CommandKey | None = None) -> E
     """Agree to the rematch that the other seat offers: its match.
 
     A repeated `key` gives the match that it made. Raises `ServiceError`:
-    no_rematch_offered, rated_needs_accounts, already_playing, rematch_over,
-    key_reused, unavailable.
+    no_rematch_offered, rated_needs_accounts, already_playing, cooling_down,
+    rematch_over, key_reused, unavailable.
     """
 
     def check(offered: Rematch) -> None:

@@ -38,8 +38,8 @@ def open_seek(*, who: Identity, terms: Terms, wanted: Range, rating_of: RatingOf
     """Begin to look for an opponent; for a transaction with the key of the request.
 
     Raises `ServiceError`: what `create_match` refuses of such terms,
-    already_playing, bad_rating_range, unrated_control (of a range where nothing
-    is rated), seek_open.
+    already_playing, cooling_down, bad_rating_range, unrated_control (of a range
+    where nothing is rated), seek_open.
     """
     rating = rating_of(player=who.id, ruleset=terms.ruleset, control=terms.control)
     if wanted != Range() and rating is None:
@@ -80,7 +80,8 @@ def accept(
 
     A repeated `key` gives the match that it made. Raises `ServiceError`:
     unknown_seek, own_opponent, seek_taken, rated_needs_accounts,
-    already_playing, rating_out_of_range (`rating`), key_reused, unavailable.
+    already_playing, cooling_down, rating_out_of_range (`rating`), key_reused,
+    unavailable.
     """
 
     def check(seek: Seek) -> None:

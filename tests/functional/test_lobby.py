@@ -104,6 +104,22 @@ class TestAccepting:
         assert (answer.status, answer.json["match"]["rated"]) == (201, False)
 
 
+class TestCoolingDown:
+    def test_says_when_to_go_on(self, ada: Player, bob: Player, clock: AheadStore) -> None:
+        for _ in range(3):
+            match_id = api.paired(ada, bob)
+            assert ada.post(f"matches/{match_id}/leave").status == 200
+        clock.ahead_ms += 500
+
+        refused = ada.post("seeks", SEEK, key="one")
+
+        assert (refused.status, refused.code) == (429, "cooling_down")
+        assert refused.headers["retry-after"] == "900"
+        assert bob.post("seeks", SEEK).status == 201
+        clock.ahead_ms += 899_500
+        assert ada.post("seeks", SEEK, key="one").status == 201
+
+
 class TestPairing:
     @pytest.fixture(autouse=True)
     def _nobody_waits(self) -> None:

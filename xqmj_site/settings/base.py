@@ -127,6 +127,13 @@ XQMJ_NUDGE_WITHIN_MS = environ.number("XQMJ_NUDGE_WITHIN_MS", 60_000)
 """Waits up to this long get a nudge through Celery, a few a second; 0: none, the sweep's own
 loop is enough."""
 
+XQMJ_ABORTS = environ.number("XQMJ_ABORTS", 3)
+"""Whoever aborts so many matches before the first deal has to cool down,"""
+XQMJ_ABORTS_WITHIN_S = environ.number("XQMJ_ABORTS_WITHIN_S", 3_600)
+"""if it was within so many seconds,"""
+XQMJ_COOLDOWN_S = environ.number("XQMJ_COOLDOWN_S", 900)
+"""for so many seconds after the last of them."""
+
 XQMJ_RATED_TASK = "ratings.apply_finished"
 """The task that is sent when a rated match has finished; empty: none, beat sends it anyway."""
 XQMJ_METRICS_PORT = environ.number("XQMJ_METRICS_PORT", 0)
