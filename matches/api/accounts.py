@@ -11,18 +11,20 @@ from django.http import HttpResponse
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
-from matches.api.answers import JSON, PlayerAnswer, TokenAnswer, answer, person
+from matches.api.answers import JSON, PlayerAnswer, TokenAnswer, answer
 from matches.api.base import ApiView, caller
-from matches.api.bodies import LoginBody, NoBody, NoQuery, RegisterBody
+from matches.api.bodies import LoginBody, NoQuery, RegisterBody
 from matches.api.drf import plain
 from matches.api.identity import bearer, caller_by
-from matches.api.keys import fingerprint, keyed_fingerprint, written
-from matches.api.problems import Problem
 from matches.api.requests import idempotency_key, known_address_of, no_query, strangers_key
 from matches.api.schema import operation
 from matches.models import username_key
 from matches.services import accounts, idempotency, queries
 from matches.services.accounts import Session
+from matches.services.bodies import NoBody
+from matches.services.keys import fingerprint, keyed_fingerprint, written
+from matches.services.problems import Problem
+from matches.services.shown import person
 from matches.services.throttling import name_of, throttle
 
 

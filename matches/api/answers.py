@@ -15,23 +15,11 @@ from matches.games.protocol import Seat
 from matches.games.ruleset import Ruleset
 from matches.services.challenges import Reason
 from matches.services.matches import Now
-from matches.services.people import PlayerRef
+from matches.services.shown import CommandAnswer, MatchAnswer, Person
 
 JSON = "application/json"
 SERVER_TIME = "X-Server-Time-Ms"
 """The header with the database clock at the time of an answer about a match."""
-
-
-class Person(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A player. `kind` is guest, registered, computer or bot; a guest has no username.
-
-    `level`, from 1 to 8, is how well the computer plays; nobody else has one.
-    """
-
-    id: str
-    username: str | None
-    kind: str
-    level: int | None = None
 
 
 class PlayerAnswer(msgspec.Struct, frozen=True):
@@ -163,26 +151,6 @@ class PairingAnswer(msgspec.Struct, frozen=True):
     """My wait, or what came of it; None where I do not wait."""
 
     pairing: Waiting | None
-
-
-class MatchAnswer(msgspec.Struct, frozen=True):
-    """A match as its viewer may know it; `seq` is the viewer's last event.
-
-    `players` are by seat, None where a seat is free.
-    """
-
-    match: MatchView
-    players: tuple[Person | None, ...]
-    seq: int
-    now: Now
-
-
-class CommandAnswer(msgspec.Struct, frozen=True):
-    """What a command caused, as its player may know it; the same for every repetition but `now`."""
-
-    seq: int
-    events: tuple[Line, ...]
-    now: Now
 
 
 class EventsAnswer(msgspec.Struct, frozen=True):
@@ -351,11 +319,6 @@ class RootAnswer(msgspec.Struct, frozen=True):
     rulesets: str
     controls: str
     live: str | None
-
-
-def person(player: PlayerRef) -> Person:
-    """A player as answers show it."""
-    return Person(player.public_id, player.username, player.kind, player.level)
 
 
 def answer(value: Any, *, status: int = 200) -> HttpResponse:

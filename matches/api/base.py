@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from matches.api import parsing
 from matches.api.drf import SCOPES, plain
 from matches.api.identity import Caller, caller_of
-from matches.api.problems import Problem
 from matches.api.requests import read_body, read_query
+from matches.services import parsing
+from matches.services.problems import Problem
 
 T = TypeVar("T", bound=msgspec.Struct)
 

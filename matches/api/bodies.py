@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from matches.services.bodies import Body, Name
 from matches.services.challenges import Reason
 
-Name = Annotated[str, msgspec.Meta(max_length=64)]
 Text = Annotated[str, msgspec.Meta(max_length=512)]
-
-
-class Body(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
-):
-    """Base of all bodies and queries.
-
-    What is left at its default is not written: a write keeps its fingerprint
-    when a later version knows of more fields.
-    """
-
-
-class NoBody(Body, frozen=True, kw_only=True):
-    """Nothing: an empty object, or no body at all."""
 
 
 class RegisterBody(Body, frozen=True, kw_only=True):
@@ -53,7 +38,7 @@ class CreateBody(Body, frozen=True, kw_only=True):
     ruleset: Name
     control: Name
     rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
-    options: dict[Name, Name | int | bool] = {}
+    options: dict[Name, Name | int | bool] = {}  # noqa: RUF012 - msgspec copies an empty one
     rated: bool = False
     computer: Annotated[int, msgspec.Meta(ge=1, le=8)] | None = None
 
@@ -71,7 +56,7 @@ class SeekBody(Body, frozen=True, kw_only=True):
     ruleset: Name
     control: Name
     rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
-    options: dict[Name, Name | int | bool] = {}
+    options: dict[Name, Name | int | bool] = {}  # noqa: RUF012 - msgspec copies an empty one
     rated: bool = False
     rating_min: Rating | None = None
     rating_max: Rating | None = None
@@ -87,7 +72,7 @@ class ChallengeBody(Body, frozen=True, kw_only=True):
     ruleset: Name
     control: Name
     rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
-    options: dict[Name, Name | int | bool] = {}
+    options: dict[Name, Name | int | bool] = {}  # noqa: RUF012 - msgspec copies an empty one
     rated: bool = False
 
 
@@ -103,12 +88,6 @@ class PairingBody(Body, frozen=True, kw_only=True):
     ruleset: Name
     control: Name
     rated: bool = False
-
-
-class ReadyBody(Body, frozen=True, kw_only=True):
-    """Ready for the next hand; before the first with a nonce of one's own, 8 to 32 bytes in hex."""
-
-    nonce: Name | None = None
 
 
 class NoQuery(Body, frozen=True, kw_only=True):
@@ -128,22 +107,3 @@ class MatchesQuery(Body, frozen=True, kw_only=True):
     status: Literal["live", "finished", "aborted"] | None = None
     cursor: Annotated[str, msgspec.Meta(max_length=64)] | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
-
-
-@lru_cache(maxsize=64)
-def act_body(action: Any) -> type[msgspec.Struct]:
-    """The body of an action in a game with this union of actions.
-
-    `expected_seq`: refuse the action unless this is the last line I have seen.
-    """
-    return msgspec.defstruct(
-        "ActBody",
-        [
-            ("action", action),
-            ("expected_seq", Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None, None),
-        ],
-        bases=(Body,),
-        frozen=True,
-        kw_only=True,
-        namespace={"__doc__": "An action; refused unless `expected_seq` is the last line seen."},
-    )

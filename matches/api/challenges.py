@@ -10,27 +10,22 @@ import msgspec
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from matches.api.answers import (
-    ChallengeAnswer,
-    ChallengesAnswer,
-    ChallengeShown,
-    MatchAnswer,
-    answer,
-    person,
-)
+from matches.api.answers import ChallengeAnswer, ChallengesAnswer, ChallengeShown, answer
 from matches.api.base import caller
-from matches.api.bodies import ChallengeBody, DeclineBody, NoBody, NoQuery
+from matches.api.bodies import ChallengeBody, DeclineBody, NoQuery
 from matches.api.drf import plain
-from matches.api.keys import command_key, written
 from matches.api.lobby import LobbyView
 from matches.api.matches import shown
 from matches.api.requests import idempotency_key, no_query
 from matches.api.schema import operation
 from matches.models import Challenge
 from matches.services import challenges, queries
+from matches.services.bodies import NoBody
 from matches.services.challenges import Reason
 from matches.services.drafts import Terms
+from matches.services.keys import command_key, written
 from matches.services.people import PlayerRef
+from matches.services.shown import MatchAnswer, person
 from matches.services.viewers import viewer_of
 
 _PATH = {"challenge_id": "The challenge."}

@@ -7,24 +7,22 @@ asks, how often, and how a refusal looks is decided by the same code as everywhe
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpRequest
 from drf_spectacular.utils import extend_schema_view
 from rest_framework.views import APIView
 
-from matches.api import parsing
-from matches.api.answers import CommandAnswer, Told, told
+from matches.api.answers import Told, told
 from matches.api.base import not_allowed
-from matches.api.bodies import Body, NoBody, ReadyBody, act_body
 from matches.api.identity import caller_of
-from matches.api.keys import command_key, written
 from matches.api.requests import check_accept, idempotency_key, no_query, read_body
 from matches.api.schema import act_shape, operation
-from matches.domain import commands
-from matches.services import execute
-from matches.services import matches as services
+from matches.services import parsing
+from matches.services.bodies import NoBody, ReadyBody
+from matches.services.commanding import perform
+from matches.services.shown import CommandAnswer
 from matches.services.throttling import throttle
 
 _PATH = {"match_id": "The match."}
@@ -34,7 +32,7 @@ _TABLE = ("unknown_match", "match_ended", "not_a_seat", "unreadable_match")
 class CommandView(APIView):
     """One command of a match, by POST."""
 
-    body: ClassVar[type[Body]] = NoBody
+    verb: ClassVar[str]
 
     def dispatch(self, request: HttpRequest, match_id: UUID) -> Told:  # type: ignore[override]
         """Check, decode, execute; raises what the gate turns into refusals."""
@@ -45,28 +43,15 @@ class CommandView(APIView):
         throttle.spend("play", caller.id)
         no_query(request)
         key = idempotency_key(request)
-        body = self.decoded(match_id, caller.id, read_body(request))
-        done = execute.execute(
-            match_id=match_id,
-            player=caller.id,
-            body=self.command(body),
-            key=command_key(player=caller.id, key=key, path=request.path_info, body=written(body)),
-            expected_seq=getattr(body, "expected_seq", None),
+        raw = read_body(request)
+        value = parsing.decode(raw) if raw else {}
+        return told(
+            perform(match_id=match_id, player=caller.id, verb=self.verb, key=key, value=value)
         )
-        caused = services.result(done, caller.id)
-        return told(CommandAnswer(caused.seq, caused.events, services.now(done.entry)))
 
     def post(self, request: HttpRequest, match_id: UUID) -> Told:
         """Execute the command; repeated with its key and body it answers the same for ever."""
         return self.dispatch(request, match_id)
-
-    def decoded(self, match_id: UUID, player: str, raw: bytes) -> Any:  # noqa: ARG002 - see ActView
-        """The body."""
-        return parsing.decode_as(self.body, raw)
-
-    def command(self, body: Any) -> commands.Body:
-        """What the match is to be told."""
-        raise NotImplementedError
 
 
 @extend_schema_view(
@@ -97,14 +82,7 @@ class CommandView(APIView):
 class ActView(CommandView):
     """An action in the hand."""
 
-    def decoded(self, match_id: UUID, player: str, raw: bytes) -> Any:
-        """The body, its action one of the match's own game."""
-        value = parsing.decode(raw) if raw else {}
-        return parsing.convert(act_body(execute.action_of(match_id, player)), value)
-
-    def command(self, body: Any) -> commands.Body:
-        """The action."""
-        return commands.Act(action=body.action)
+    verb = "act"
 
 
 @extend_schema_view(
@@ -131,9 +109,7 @@ class ActView(CommandView):
 class JoinView(CommandView):
     """Taking the open seat."""
 
-    def command(self, body: Any) -> commands.Body:  # noqa: ARG002 - there is nothing in it
-        """Join."""
-        return commands.Join()
+    verb = "join"
 
 
 @extend_schema_view(
@@ -151,11 +127,7 @@ class JoinView(CommandView):
 class ReadyView(CommandView):
     """Being ready for the next hand."""
 
-    body = ReadyBody
-
-    def command(self, body: Any) -> commands.Body:
-        """Ready, perhaps with a nonce."""
-        return commands.Ready(nonce=body.nonce)
+    verb = "ready"
 
 
 @extend_schema_view(
@@ -173,9 +145,7 @@ class ReadyView(CommandView):
 class ResignView(CommandView):
     """Giving up."""
 
-    def command(self, body: Any) -> commands.Body:  # noqa: ARG002
-        """Resign."""
-        return commands.Resign()
+    verb = "resign"
 
 
 @extend_schema_view(
@@ -193,9 +163,7 @@ class ResignView(CommandView):
 class LeaveView(CommandView):
     """Leaving the table."""
 
-    def command(self, body: Any) -> commands.Body:  # noqa: ARG002
-        """Leave."""
-        return commands.Leave()
+    verb = "leave"
 
 
 @extend_schema_view(
@@ -213,6 +181,4 @@ class LeaveView(CommandView):
 class ClaimAbsenceView(CommandView):
     """Claiming the win against a seat that has gone."""
 
-    def command(self, body: Any) -> commands.Body:  # noqa: ARG002
-        """Claim; what the claim rests on is not the client's to say."""
-        return commands.ClaimAbsence(seen_ms=0)
+    verb = "claim-absence"

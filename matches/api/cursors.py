@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from uuid import UUID
 
-from matches.api.problems import Problem
+from matches.services.problems import Problem
 
 _FORM = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})", re.ASCII)
 

@@ -42,7 +42,7 @@ class JsonOnly(BaseContentNegotiation):
 
 
 class JsonBody(BaseParser):
-    """What bodies are, for the schema. It parses nothing: views read by `matches.api.parsing`."""
+    """What bodies are, for the schema. It parses nothing: views read by `services.parsing`."""
 
     media_type = "application/json"
 

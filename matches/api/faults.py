@@ -15,31 +15,15 @@ from django.core.exceptions import (
     RequestDataTooBig,
     SuspiciousOperation,
 )
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
 from django.http.request import UnreadablePostError
 from rest_framework import exceptions as drf
 
-from matches.api.problems import Problem, render
-from matches.eventstore.store import Unavailable
-from matches.games.protocol import Rejected
+from matches.api.problems import render
 from matches.services.codes import TABLE
-from matches.services.errors import ServiceError
+from matches.services.problems import Problem, expected
 
 LOG = logging.getLogger("xqmj.api")
-
-RETRY_AFTER_S = 1
-"""After an outage of the database the pool is back within about this time."""
-
-
-def _rejected(error: Exception) -> Problem:
-    rejected = cast("Rejected", error)
-    return Problem(rejected.code, facts=rejected.detail)
-
-
-def _service_error(error: Exception) -> Problem:
-    refused = cast("ServiceError", error)
-    return Problem(refused.code, facts=refused.detail, retry_after_s=refused.retry_after_s)
 
 
 def _method(error: Exception) -> Problem:
@@ -63,11 +47,6 @@ def _plain(code: str, **more: Any) -> Callable[[Exception], Problem]:
 
 
 _ANSWERS: tuple[tuple[type[Exception], Callable[[Exception], Problem]], ...] = (
-    (Rejected, _rejected),
-    (ServiceError, _service_error),
-    (Unavailable, _plain("unavailable", retry_after_s=RETRY_AFTER_S)),
-    (OperationalError, _plain("unavailable", retry_after_s=RETRY_AFTER_S)),
-    (InterfaceError, _plain("unavailable", retry_after_s=RETRY_AFTER_S)),
     (Http404, _plain("not_found")),
     (PermissionDenied, _plain("forbidden")),
     (DisallowedHost, _plain("bad_host")),
@@ -84,13 +63,14 @@ _ANSWERS: tuple[tuple[type[Exception], Callable[[Exception], Problem]], ...] = (
     (drf.ValidationError, _plain("invalid_body")),
     (drf.APIException, _api_exception),
 )
-"""What each kind of error answers; the first that fits."""
+"""What each kind of error answers that no service means; the first that fits."""
 
 
 def problem_of(error: Exception) -> Problem:
     """The refusal for an error; one that nobody expected is logged and says nothing of itself."""
-    if isinstance(error, Problem):
-        return error
+    refusal = expected(error)
+    if refusal is not None:
+        return refusal
     for kind, answer in _ANSWERS:
         if isinstance(error, kind):
             return answer(error)

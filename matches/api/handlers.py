@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 
-from matches.api.problems import Problem, render
+from matches.api.problems import render
+from matches.services.problems import Problem
 
 
 def bad_request(_request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -7,10 +7,10 @@ from typing import Any
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 
-from matches.api.problems import Problem
 from matches.services import accounts, wire
 from matches.services.accounts import Identity
 from matches.services.errors import ServiceError
+from matches.services.problems import Problem
 
 _CHALLENGE = {"WWW-Authenticate": wire.SCHEME}
 

@@ -11,27 +11,27 @@ from rest_framework.request import Request
 
 from matches.api.answers import (
     JSON,
-    MatchAnswer,
     PairingAnswer,
     SeekAnswer,
     SeeksAnswer,
     SeekShown,
     Waiting,
     answer,
-    person,
 )
 from matches.api.base import ApiView, caller
-from matches.api.bodies import NoBody, NoQuery, PairingBody, SeekBody
+from matches.api.bodies import NoQuery, PairingBody, SeekBody
 from matches.api.drf import plain
-from matches.api.keys import command_key, fingerprint, written
 from matches.api.matches import shown
 from matches.api.requests import idempotency_key, no_query
 from matches.api.schema import operation
 from matches.models import Pairing, Seek
 from matches.services import idempotency, pairing, queries, seeks
+from matches.services.bodies import NoBody
 from matches.services.drafts import Terms
+from matches.services.keys import command_key, fingerprint, written
 from matches.services.people import PlayerRef
 from matches.services.seeks import Range
+from matches.services.shown import MatchAnswer, person
 from matches.services.viewers import viewer_of
 
 _PATH = {"seek_id": "The seek."}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Literal
 from uuid import UUID
 
@@ -10,17 +9,7 @@ import msgspec
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from matches.api.answers import (
-    SERVER_TIME,
-    EventsAnswer,
-    MatchAnswer,
-    MatchesAnswer,
-    Person,
-    Summary,
-    answer,
-    person,
-    timed,
-)
+from matches.api.answers import SERVER_TIME, EventsAnswer, MatchesAnswer, Summary, answer, timed
 from matches.api.base import ApiView, caller
 from matches.api.bodies import CreateBody, EventsQuery, MatchesQuery, NoQuery
 from matches.api.cursors import cursor_of, read_cursor
@@ -28,19 +17,18 @@ from matches.api.drf import plain
 from matches.api.etags import etag_of
 from matches.api.etags import matches as etag_matches
 from matches.api.identity import caller_of
-from matches.api.keys import command_key, written
-from matches.api.problems import Problem
 from matches.api.requests import idempotency_key
 from matches.api.schema import operation
-from matches.domain.state import Match
-from matches.domain.visibility import view
 from matches.eventstore.rows import ABORTED, FINISHED, LIVE, Listed
 from matches.games.protocol import Seat, Viewer
 from matches.games.registry import rulesets
 from matches.services import absence, execute, queries
 from matches.services import matches as services
 from matches.services.cache import Entry
+from matches.services.keys import command_key, written
 from matches.services.people import PlayerRef
+from matches.services.problems import Problem
+from matches.services.shown import MatchAnswer, by_seat, match_answer
 from matches.services.viewers import viewer_of
 
 _PATH = {"match_id": "The match."}
@@ -176,24 +164,11 @@ def shown(entry: Entry, viewer: Viewer, *, status: int = 200) -> HttpResponse:
 
     The ETag is of all of it but the time, and so a weak one; whoever has gone is part of it.
     """
-    match, gone = entry.match, absence.shown(entry, viewer)
-    seen = (view(match, viewer), sitting(match), entry.seq(viewer))
-    response = timed(MatchAnswer(*seen, services.now(entry, absent=gone)), status=status)
-    response["ETag"] = etag_of(msgspec.json.encode((*seen, gone)))
+    told = match_answer(entry, viewer)
+    response = timed(told, status=status)
+    seen = (told.match, told.players, told.seq, told.now.absent)
+    response["ETag"] = etag_of(msgspec.json.encode(seen))
     return response
-
-
-def sitting(match: Match) -> tuple[Person | None, ...]:
-    """Who sits, by seat: None where nobody does, or nobody is known any more."""
-    known = queries.players(player for player in match.players if player is not None)
-    return _by_seat(match.players, known)
-
-
-def _by_seat(
-    ids: Iterable[str | None], known: Mapping[str, PlayerRef]
-) -> tuple[Person | None, ...]:
-    found = (None if one is None else known.get(one) for one in ids)
-    return tuple(None if one is None else person(one) for one in found)
 
 
 def _seats(listed: Listed) -> list[str | None]:
@@ -215,7 +190,7 @@ def _summary(listed: Listed, player: str, known: dict[str, PlayerRef]) -> Summar
         rated=listed.rated,
         created_at_ms=listed.created_at_ms,
         status=_STATUS[listed.status],
-        players=_by_seat(_seats(listed), known),
+        players=by_seat(_seats(listed), known),
         you=next((Seat(seat) for seat, one in listed.players if one == player), None),
         reason=None if ended is None else ended.reason,
         winner=None if ended is None or ended.winner is None else Seat(ended.winner),

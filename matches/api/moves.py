@@ -21,12 +21,15 @@ from matches.api.gate import answered
 from matches.services.wire import ID_PATTERN
 
 _VIEWS: Mapping[str, commands.CommandView] = {
-    "act": commands.ActView(),
-    "claim-absence": commands.ClaimAbsenceView(),
-    "join": commands.JoinView(),
-    "leave": commands.LeaveView(),
-    "ready": commands.ReadyView(),
-    "resign": commands.ResignView(),
+    view.verb: view
+    for view in (
+        commands.ActView(),
+        commands.ClaimAbsenceView(),
+        commands.JoinView(),
+        commands.LeaveView(),
+        commands.ReadyView(),
+        commands.ResignView(),
+    )
 }
 """By the last word of the address. A view of commands holds nothing, so one serves all threads."""
 _MOVE = re.compile(f"/api/v1/matches/({ID_PATTERN})/({'|'.join(_VIEWS)})")

@@ -11,20 +11,20 @@ from django.http import HttpResponse
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
-from matches.api import parsing
 from matches.api.answers import ExportAnswer, ReplayAnswer, VerificationAnswer, answer
 from matches.api.base import ApiView
 from matches.api.bodies import NoQuery
 from matches.api.drf import plain
 from matches.api.identity import Caller
-from matches.api.matches import sitting
-from matches.api.problems import Problem
 from matches.api.requests import no_query, read_body
 from matches.api.schema import operation
 from matches.domain.visibility import view
 from matches.eventstore.rows import Row
 from matches.games.protocol import Auditor
 from matches.services import matches as services
+from matches.services import parsing
+from matches.services.problems import Problem
+from matches.services.shown import sitting
 
 EXPORT_BYTES = 2 * 1024 * 1024
 """The largest export that is looked at; a whole match is a tenth of it."""

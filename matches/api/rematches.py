@@ -10,15 +10,16 @@ from rest_framework.request import Request
 
 from matches.api.answers import RematchAgreed, RematchAnswer, RematchShown, answer
 from matches.api.base import caller
-from matches.api.bodies import NoBody, NoQuery
+from matches.api.bodies import NoQuery
 from matches.api.drf import plain
-from matches.api.keys import command_key, written
 from matches.api.lobby import LobbyView
 from matches.api.requests import idempotency_key, no_query
 from matches.api.schema import operation
 from matches.games.protocol import Seat
 from matches.models import Rematch
 from matches.services import rematches
+from matches.services.bodies import NoBody
+from matches.services.keys import command_key, written
 
 _PATH = {"match_id": "The match that is over."}
 

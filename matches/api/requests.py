@@ -11,9 +11,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import UnreadablePostError
 
-from matches.api import parsing
-from matches.api.problems import Problem
-from matches.services import wire
+from matches.services import keys, parsing, wire
+from matches.services.problems import Problem
 
 T = TypeVar("T")
 
@@ -31,7 +30,6 @@ _READ_HEADERS = (
     "HTTP_X_FORWARDED_FOR",
     "CONTENT_TYPE",
 )
-_KEY = re.compile(r"[\x21-\x7e]{1,64}\Z")
 _INTEGER = re.compile(r"(0|-?[1-9][0-9]{0,17})\Z", re.ASCII)
 _JSON_RANGES = frozenset({"*/*", "application/*", "application/json"})
 _CHARSETS = frozenset({"utf-8", "utf8"})
@@ -156,12 +154,7 @@ def no_query(request: HttpRequest) -> None:
 
 def idempotency_key(request: HttpRequest) -> str:
     """The request's Idempotency-Key; raises `Problem` where it is missing or not allowed."""
-    key = request.META.get("HTTP_IDEMPOTENCY_KEY", "")
-    if not key:
-        raise Problem("idempotency_key_missing")
-    if not _KEY.match(key):
-        raise Problem("idempotency_key_invalid")
-    return str(key)
+    return keys.checked(str(request.META.get("HTTP_IDEMPOTENCY_KEY", "")))
 
 
 def strangers_key(request: HttpRequest) -> str:

@@ -10,10 +10,10 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 
 from matches.api import shapes
 from matches.api.answers import SERVER_TIME
-from matches.api.bodies import Body, act_body
 from matches.api.requests import STRANGERS_KEY_CHARS
 from matches.domain.visibility import Line
 from matches.games.protocol import Action
+from matches.services.bodies import Body, act_body
 from matches.services.codes import TABLE
 from matches.services.problems import ProblemBody
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from matches.api import parsing
-from matches.api.problems import Problem
+from matches.services import parsing
+from matches.services.problems import Problem
 from tests.bench.figures import Figure, Target
 from tests.bench.stage import Say, Size, Stage
 from tests.support.hostile import HOSTILE

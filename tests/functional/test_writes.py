@@ -12,9 +12,9 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from matches.api.keys import keyed_fingerprint
 from matches.models import Player as PlayerRow
 from matches.models import WriteKey
+from matches.services.keys import keyed_fingerprint
 from tests.support import api, sitting
 from tests.support.ahead import AheadStore
 from tests.support.api import Answer, Api, InProcess, Player

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from django.urls import reverse
 
-from matches.api.parsing import BODY_BYTES
 from matches.api.records import EXPORT_BYTES
+from matches.services.parsing import BODY_BYTES
 from xqmj_site import roles
 from xqmj_site.devstack.postgres import DISCREET, DURABLE
 

@@ -7,7 +7,7 @@ from django.test import RequestFactory
 
 from matches.api.cursors import cursor_of, read_cursor
 from matches.api.etags import etag_of, matches
-from matches.api.problems import Problem
+from matches.services.problems import Problem
 
 ID = UUID("0190b3f2-7a3c-7def-8abc-1234567890ab")
 

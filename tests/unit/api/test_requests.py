@@ -7,7 +7,7 @@ import pytest
 from django.test import RequestFactory
 
 from matches.api import requests
-from matches.api.problems import Problem
+from matches.services.problems import Problem
 
 make = RequestFactory()
 

@@ -5,17 +5,10 @@ import hashlib
 import msgspec
 import pytest
 
-from matches.api import keys
-from matches.api.bodies import (
-    Body,
-    CreateBody,
-    LoginBody,
-    NoBody,
-    ReadyBody,
-    RegisterBody,
-    act_body,
-)
+from matches.api.bodies import CreateBody, LoginBody, RegisterBody
 from matches.games.registry import rules_for
+from matches.services import keys
+from matches.services.bodies import Body, NoBody, ReadyBody, act_body
 
 ACT = act_body(rules_for("xqmj-32-2p").action)
 

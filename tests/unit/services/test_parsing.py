@@ -5,8 +5,8 @@ from typing import Annotated
 import msgspec
 import pytest
 
-from matches.api import parsing
-from matches.api.problems import Problem
+from matches.services import parsing
+from matches.services.problems import Problem
 from tests.support.hostile import HOSTILE
 
 

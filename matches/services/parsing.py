@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from matches.api.problems import Problem
+from matches.services.problems import Problem
 
 BODY_BYTES = 64 * 1024
 """The largest body of an ordinary request."""

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from uuid import UUID
 
 import msgspec
 from django.utils.crypto import salted_hmac
 
 from matches.eventstore.rows import CommandKey
+from matches.services.problems import Problem
+
+_KEY = re.compile(r"[\x21-\x7e]{1,64}\Z")
+
+
+def checked(key: str) -> str:
+    """The key itself; raises `Problem` where it is missing or not allowed."""
+    if not key:
+        raise Problem("idempotency_key_missing")
+    if not _KEY.match(key):
+        raise Problem("idempotency_key_invalid")
+    return key
 
 
 def written(body: msgspec.Struct) -> bytes:
