@@ -291,6 +291,22 @@ class Pairing(models.Model):
         return f"{self.player} at {self.ruleset} {self.control}"
 
 
+class Start(models.Model):
+    """What ratings said of the players when a match began: written once, read for ever."""
+
+    match_id = models.UUIDField(primary_key=True)
+    standings = models.JSONField()
+
+    class Meta:
+        """Named as SQL reads it."""
+
+        db_table = "matches_start"
+
+    def __str__(self) -> str:
+        """The match."""
+        return str(self.match_id)
+
+
 class WriteKey(models.Model):
     """One idempotent write that is no command of a match, and the answer it got.
 

@@ -39,6 +39,21 @@ def finished_rated(*, after: Position | None, limit: int) -> Sequence[Ended]:
     return queries.finished_rated(after=cursor, limit=limit)
 
 
+def ended_after(
+    after: Position | None, *, players: Iterable[UUID], since_ms: int, until_ms: int
+) -> bool:
+    """Tell whether a rated match of one of the players ended after a position.
+
+    Of those made since an instant and over by another.
+    """
+    return queries.rated_after(
+        None if after is None else queries.Cursor(*after),
+        players=[player.hex for player in players],
+        since_ms=since_ms,
+        until_ms=until_ms,
+    )
+
+
 def position_of(match: Ended) -> Position:
     """Return where the match stands in the order of application."""
     return Position(match.cursor.ended_order, match.cursor.match_id)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from matches.services.ports import Standing
+from ratings.glicko2 import is_provisional
 from ratings.pools import UnknownControl, pool_of
 from ratings.selectors import rating_in
+from ratings.stakes import Strength, known_until, stake, strength_at
 
 
 def rating_of(*, player: str, ruleset: str, control: str) -> int | None:
@@ -18,3 +21,38 @@ def rating_of(*, player: str, ruleset: str, control: str) -> int | None:
     except UnknownControl:
         return None
     return round(rating_in(UUID(hex=player), pool.key))
+
+
+def at_start(
+    *, players: tuple[str | None, ...], ruleset: str, control: str, rated: bool, at_ms: int
+) -> tuple[Standing | None, ...] | None:
+    """The standings of a match's seats when it began, as `matches.services.ports.AtStart` says."""
+    try:
+        pool = pool_of(ruleset=ruleset, control=control)
+    except UnknownControl:
+        return (None,) * len(players)
+    ids = [None if player is None else UUID(hex=player) for player in players]
+    if not known_until([one for one in ids if one is not None], at_ms=at_ms):
+        return None
+    found = [None if one is None else strength_at(one, pool.key, at_ms=at_ms) for one in ids]
+    others = reversed(found) if rated else (None,) * len(found)
+    return tuple(
+        None if mine is None else _standing(mine, other)
+        for mine, other in zip(found, others, strict=True)
+    )
+
+
+def _standing(mine: Strength, other: Strength | None) -> Standing:
+    """How strong one is, and against the other of a rated match what is at stake."""
+    rating, provisional = round(mine.glicko.rating), is_provisional(mine.now)
+    if other is None:
+        return Standing(rating, provisional)
+    odds = stake(mine, other)
+    return Standing(
+        rating,
+        provisional,
+        expected=str(odds.expected),
+        win=round(odds.win),
+        draw=round(odds.draw),
+        loss=round(odds.loss),
+    )

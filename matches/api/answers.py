@@ -16,6 +16,7 @@ from matches.games.ruleset import Ruleset
 from matches.services.challenges import Reason
 from matches.services.matches import Now
 from matches.services.shown import CommandAnswer, MatchAnswer, Person
+from matches.services.standings import Standings
 
 JSON = "application/json"
 SERVER_TIME = "X-Server-Time-Ms"
@@ -161,10 +162,11 @@ class EventsAnswer(msgspec.Struct, frozen=True):
     now: Now
 
 
-class Summary(msgspec.Struct, frozen=True):
+class Summary(msgspec.Struct, frozen=True, omit_defaults=True):
     """A match in a list: what never changes, and its end where it has ended.
 
-    `players` are by seat, None where a seat is free.
+    `players` are by seat, None where a seat is free; `standings` as in the
+    match, once somebody has looked at that.
     """
 
     match_id: str
@@ -180,6 +182,7 @@ class Summary(msgspec.Struct, frozen=True):
     winner: Seat | None
     scores: tuple[int, ...] | None
     ended_at_ms: int | None
+    standings: Standings = ()
 
 
 class MatchesAnswer(msgspec.Struct, frozen=True):

@@ -22,13 +22,14 @@ from matches.api.schema import operation
 from matches.eventstore.rows import ABORTED, FINISHED, LIVE, Listed
 from matches.games.protocol import Seat, Viewer
 from matches.games.registry import rulesets
-from matches.services import absence, execute, queries
+from matches.services import absence, execute, queries, standings
 from matches.services import matches as services
 from matches.services.cache import Entry
 from matches.services.keys import command_key, written
 from matches.services.people import PlayerRef
 from matches.services.problems import Problem
 from matches.services.shown import MatchAnswer, by_seat, match_answer
+from matches.services.standings import Standings
 from matches.services.viewers import viewer_of
 
 _PATH = {"match_id": "The match."}
@@ -62,7 +63,13 @@ class MatchesView(ApiView):
         page, more = found[: query.limit], len(found) > query.limit
         known = queries.players(player for listed in page for _, player in listed.players)
         following = cursor_of(page[-1].created_at_ms, page[-1].match_id) if more else None
-        return answer(MatchesAnswer(tuple(_summary(one, who.id, known) for one in page), following))
+        started = standings.known(listed.match_id for listed in page)
+        return answer(
+            MatchesAnswer(
+                tuple(_summary(one, who.id, known, started.get(one.match_id, ())) for one in page),
+                following,
+            )
+        )
 
     @operation(
         "create_match",
@@ -166,7 +173,7 @@ def shown(entry: Entry, viewer: Viewer, *, status: int = 200) -> HttpResponse:
     """
     told = match_answer(entry, viewer)
     response = timed(told, status=status)
-    seen = (told.match, told.players, told.seq, told.now.absent)
+    seen = (told.match, told.players, told.seq, told.now.absent, told.standings)
     response["ETag"] = etag_of(msgspec.json.encode(seen))
     return response
 
@@ -180,7 +187,9 @@ def _seats(listed: Listed) -> list[str | None]:
     return [taken.get(seat) for seat in range(seats)]
 
 
-def _summary(listed: Listed, player: str, known: dict[str, PlayerRef]) -> Summary:
+def _summary(
+    listed: Listed, player: str, known: dict[str, PlayerRef], started: Standings
+) -> Summary:
     ended = listed.summary
     return Summary(
         match_id=listed.match_id.hex,
@@ -196,4 +205,5 @@ def _summary(listed: Listed, player: str, known: dict[str, PlayerRef]) -> Summar
         winner=None if ended is None or ended.winner is None else Seat(ended.winner),
         scores=None if ended is None else ended.scores,
         ended_at_ms=listed.ended_at_ms,
+        standings=started,
     )

@@ -7,7 +7,7 @@ may be repeated safely.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -101,6 +101,15 @@ SELECT h.ended_at_ms
             ELSE NOT EXISTS (SELECT FROM es.match_event r WHERE r.match_id = s.match_id
                                 AND r.kind = 'match.seat_ready' AND r.actor = s.seat) END
  ORDER BY h.ended_at_ms DESC LIMIT %s
+"""
+
+
+_RATED_AFTER = """
+SELECT EXISTS (
+    SELECT FROM es.match_seat s JOIN es.match_head h USING (match_id)
+     WHERE s.player = ANY (%s::uuid[]) AND s.created_at_ms >= %s
+       AND h.status = 2 AND h.rated AND h.ended_at_ms <= %s
+       AND (h.ended_order, h.match_id) > (%s, %s))
 """
 
 
@@ -347,6 +356,20 @@ def finished_rated(after: tuple[int, UUID] | None, limit: int) -> list[Finished]
     order, match_id = after or _BEFORE_ALL
     rows = pool.run(_FINISHED, (str(order), str(match_id), str(limit))).rows
     return [Finished((order, row[0]), _listed(*row)) for order, *row in rows]
+
+
+def rated_after(
+    after: tuple[int, UUID] | None, *, players: Iterable[str], since_ms: int, until_ms: int
+) -> bool:
+    """Whether a rated match of one of the players (ids in hex) finished after a cursor.
+
+    It was made since `since_ms` and over by `until_ms`, however new its commit.
+    """
+    order, match_id = after or _BEFORE_ALL
+    sitting = "{" + ",".join(players) + "}"
+    asked = (sitting, str(since_ms), str(until_ms), str(order), str(match_id))
+    ((found,),) = pool.run(_RATED_AFTER, asked).rows
+    return bool(found)
 
 
 def _holds(match_id: UUID, row: Row) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 from uuid import UUID
 
+import msgspec
+
 from matches.domain.clock import Due
 from matches.eventstore.rows import (
     Appended,
@@ -25,6 +27,42 @@ class RatingOf(Protocol):
 
     def __call__(self, *, player: str, ruleset: str, control: str) -> int | None:
         """The rating of a player (id in hex) where a rated match of these counts; None: nowhere."""
+        ...
+
+
+class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How strong a player was when a match began, in whole points; `provisional`: as far as known.
+
+    Of a rated match also the share of a point that the player could expect of
+    the other, with 6 places, and by how many points a win, a draw or a loss
+    moves the rating.
+    """
+
+    rating: int
+    provisional: bool
+    expected: str | None = None
+    win: int | None = None
+    draw: int | None = None
+    loss: int | None = None
+
+
+class AtStart(Protocol):
+    """Knows how strong the players of a match were when it began."""
+
+    def __call__(
+        self,
+        *,
+        players: tuple[str | None, ...],
+        ruleset: str,
+        control: str,
+        rated: bool,
+        at_ms: int,
+    ) -> tuple[Standing | None, ...] | None:
+        """By seat, None for those (ids in hex) who are not rated (None) or where nothing is.
+
+        None for the whole while it is not known yet: an earlier match of one
+        of them is still to be rated.
+        """
         ...
 
 

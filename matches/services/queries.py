@@ -54,6 +54,17 @@ def finished_rated(*, after: Cursor | None, limit: int) -> list[FinishedMatch]:
     return [_rated(one) for one in store.finished_rated(after, limit)]
 
 
+def rated_after(
+    cursor: Cursor | None, *, players: Iterable[str], since_ms: int, until_ms: int
+) -> bool:
+    """Whether a rated match of one of the players (ids in hex) finished after a cursor.
+
+    Of those made since an instant and over by another; also of those that
+    `finished_rated` does not show yet.
+    """
+    return store.rated_after(cursor, players=players, since_ms=since_ms, until_ms=until_ms)
+
+
 def _rated(finished: Finished) -> FinishedMatch:
     match = finished.match
     summary = match.summary

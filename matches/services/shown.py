@@ -9,10 +9,11 @@ import msgspec
 from matches.domain.state import Match
 from matches.domain.visibility import Line, MatchView, view
 from matches.games.protocol import Viewer
-from matches.services import absence, matches, queries
+from matches.services import absence, matches, queries, standings
 from matches.services.cache import Entry
 from matches.services.matches import Now
 from matches.services.people import PlayerRef
+from matches.services.standings import Standings
 
 
 class Person(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,16 +28,20 @@ class Person(msgspec.Struct, frozen=True, omit_defaults=True):
     level: int | None = None
 
 
-class MatchAnswer(msgspec.Struct, frozen=True):
+class MatchAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """A match as its viewer may know it; `seq` is the viewer's last event.
 
-    `players` are by seat, None where a seat is free.
+    `players` are by seat, None where a seat is free. `standings` say by seat how
+    strong they were when it began and, of a rated match, what was at stake: for
+    ever. They are missing while a seat is free or an earlier match of somebody
+    is still to be rated, and where nothing is rated; None for whoever is not.
     """
 
     match: MatchView
     players: tuple[Person | None, ...]
     seq: int
     now: Now
+    standings: Standings = ()
 
 
 class CommandAnswer(msgspec.Struct, frozen=True):
@@ -56,7 +61,8 @@ def match_answer(entry: Entry, viewer: Viewer) -> MatchAnswer:
     """A match as its viewer may know it."""
     match, gone = entry.match, absence.shown(entry, viewer)
     told = matches.now(entry, absent=gone)
-    return MatchAnswer(view(match, viewer), sitting(match), entry.seq(viewer), told)
+    started = standings.of(entry)
+    return MatchAnswer(view(match, viewer), sitting(match), entry.seq(viewer), told, started)
 
 
 def sitting(match: Match) -> tuple[Person | None, ...]:

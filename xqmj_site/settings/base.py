@@ -134,6 +134,8 @@ XQMJ_ABORTS_WITHIN_S = environ.number("XQMJ_ABORTS_WITHIN_S", 3_600)
 XQMJ_COOLDOWN_S = environ.number("XQMJ_COOLDOWN_S", 900)
 """for so many seconds after the last of them."""
 
+XQMJ_AT_START = "xqmj_site.standings.at_start"
+"""What knows how strong the players of a match were when it began: a `ports.AtStart`."""
 XQMJ_RATED_TASK = "ratings.apply_finished"
 """The task that is sent when a rated match has finished; empty: none, beat sends it anyway."""
 XQMJ_METRICS_PORT = environ.number("XQMJ_METRICS_PORT", 0)

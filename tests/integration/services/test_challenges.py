@@ -103,8 +103,27 @@ class TestAccepting:
             assert bool(accepted) + len(declined) + cancelled <= 1
             assert expiring or bool(accepted) + len(declined) + cancelled == 1
             assert matches_of(ana) == matches_of(ben) == [one.match_id] * bool(accepted)
-            codes = {error.code for error in results if isinstance(error, ServiceError)}
+            errors = [one for one in results if isinstance(one, BaseException)]
+            assert all(isinstance(error, ServiceError) for error in errors), errors
+            codes = {error.code for error in errors if isinstance(error, ServiceError)}
             assert codes <= {"unknown_challenge", "challenge_over"}
+
+    @pytest.mark.parametrize("other", ["declined", "cancelled"])
+    def test_loses_to_what_comes_between_its_look_and_its_taking(
+        self, player: Make, monkeypatch: pytest.MonkeyPatch, other: str
+    ) -> None:
+        ana, ben = player(), player()
+        one = challenged(ana, ben)
+        between: dict[str, Callable[[], Any]] = {
+            "declined": partial(decline, ben, one),
+            "cancelled": partial(cancel, ana, one),
+        }
+        monkeypatch.setattr(lobby, "check_free", lambda *_, **__: between[other]())
+
+        refusal = code(lambda: accept(ben, one))
+
+        assert refusal == {"declined": "challenge_over", "cancelled": "unknown_challenge"}[other]
+        assert matches_of(ana) == matches_of(ben) == []
 
     def test_is_for_the_challenged_player_alone(self, player: Make) -> None:
         ana, ben = player(), player()

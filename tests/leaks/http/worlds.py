@@ -24,12 +24,13 @@ from matches.domain.clock import Due
 from matches.domain.commands import Act, Body, Join, Leave, Ready, Resign
 from matches.domain.state import Match
 from matches.games.protocol import Action, Seat, Viewer
-from matches.services import accounts, execute, heartbeat, notices, people
+from matches.services import accounts, execute, heartbeat, notices, people, standings
 from matches.services import matches as services
 from matches.services.accounts import Identity
 from matches.services.cache import Cache, Entry
 from matches.services.engine import Engine
 from matches.services.people import PlayerRef
+from matches.services.ports import Standing
 from tests.leaks.engine import worlds as engine_worlds
 from tests.leaks.engine.worlds import PLAYERS, RULES, Wall
 from tests.support import wsgi
@@ -67,6 +68,8 @@ def parlour() -> Iterator[pytest.MonkeyPatch]:
         patch.setattr(people, "by_ids", lambda ids: {one: KNOWN[one] for one in ids})
         patch.setattr(execute, "engine", lambda: _acting[0].engine)
         patch.setattr("matches.services.queries.store", _Listing())
+        patch.setattr(standings, "of", lambda *_: (Standing(1500, True),) * 2)
+        patch.setattr(standings, "known", lambda _: {})
         patch.setattr(notices, "waiting", _waiting)
         patch.setattr(heartbeat, "ensure", lambda: None)
         patch.setattr(services, "time", TIME)
