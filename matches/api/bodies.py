@@ -30,9 +30,10 @@ class LoginBody(Body, frozen=True, kw_only=True):
 class CreateBody(Body, frozen=True, kw_only=True):
     """A new match.
 
-    Whoever has its id may take the other seat. `computer` lets the computer sit
-    there, at a level from 1 to 8, never rated. Options that are not given take
-    their usual values.
+    `opponent` is the name of the only player who may take the other seat;
+    without it whoever has the match's id may. `computer` lets the computer sit
+    there, at a level from 1 to 8: without `opponent`, and never rated. Options
+    that are not given take their usual values.
     """
 
     ruleset: Name
@@ -40,6 +41,7 @@ class CreateBody(Body, frozen=True, kw_only=True):
     rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
     options: dict[Name, Name | int | bool] = {}  # noqa: RUF012 - msgspec copies an empty one
     rated: bool = False
+    opponent: Text | None = None
     computer: Annotated[int, msgspec.Meta(ge=1, le=8)] | None = None
 
 

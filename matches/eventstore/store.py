@@ -79,6 +79,15 @@ SELECT {_LISTED}
   JOIN es.match_head h USING (match_id)
  ORDER BY mine.created_at_ms DESC, mine.match_id DESC LIMIT %s
 """  # noqa: S608
+# An invitation is open for an hour: its creator's older seats are not even looked at.
+_INVITATIONS = """
+SELECT count(*)
+  FROM es.match_seat s JOIN es.match_head h USING (match_id) JOIN es.match_event e USING (match_id)
+ WHERE s.player = %s AND s.created_at_ms > es.now_ms() - %s AND h.status = 1
+   AND e.seq = 1 AND e.payload ->> 'invited' IS NOT NULL
+   AND NOT EXISTS (SELECT FROM es.match_seat o WHERE o.match_id = s.match_id
+                      AND o.player = (e.payload ->> 'invited')::uuid)
+"""
 _FINISHED = f"""
 SELECT h.ended_order, {_LISTED}
   FROM es.match_head h
@@ -326,6 +335,12 @@ def my_matches(
     page = (player, wanted, wanted, str(created_at_ms), str(match_id), str(limit))
     rows = pool.run(_MY_MATCHES, (*page, *page, str(limit))).rows
     return [_listed(*row) for row in rows]
+
+
+def open_invitations(creator: str) -> int:
+    """How many seats are kept, in live matches of this creator, for players who have not come."""
+    ((count,),) = pool.run(_INVITATIONS, (creator, str(OPEN_MS))).rows
+    return int(count)
 
 
 def rated_seat(player: str) -> UUID | None:

@@ -46,6 +46,7 @@ def draft(
     terms: Terms,
     *,
     players: tuple[str, ...],
+    invited: str | None = None,
     match_id: UUID | None = None,
 ) -> Draft:
     """A match of these terms with these players (ids in hex) in the first seats.
@@ -64,7 +65,7 @@ def draft(
         control=terms.control,
         rated=terms.rated,
         players=(*players, *(None,) * (rules.seats - len(players))),
-        invited=None,
+        invited=invited,
         secret=secret,
         sealed=sealed,
         key_id=key_id,

@@ -54,8 +54,9 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "rated_needs_accounts": Code(409, "A rated match needs two registered players."),
         "unknown_player": Code(404, "There is no such player."),
         "own_opponent": Code(409, "You cannot be your own opponent."),
+        "too_many_invitations": Code(409, "Twenty of your invitations wait for an answer already."),
         "computer_opponent": Code(
-            409, "The computer is not challenged: it sits in a match that is made with `computer`."
+            409, "The computer plays by `computer`, a level, and with nobody in `opponent`."
         ),
         "computer_unrated": Code(409, "A match against the computer is never rated."),
         "already_seated": Code(409, "You already sit at this table."),

@@ -14,7 +14,7 @@ from matches.eventstore import store
 from matches.eventstore.pool import Unavailable
 from matches.eventstore.rows import CommandKey, Loaded
 from matches.games.protocol import Auditor, Rejected
-from matches.services import computers, cooldown, execute, heartbeat, lobby, notices
+from matches.services import computers, cooldown, execute, heartbeat, lobby, notices, people
 from matches.services.accounts import Identity
 from matches.services.cache import Entry
 from matches.services.computer import get_ready
@@ -23,6 +23,8 @@ from matches.services.engine import Executed
 from matches.services.errors import ServiceError, refused, unavailable
 from matches.services.viewers import viewer_of
 
+INVITATIONS = 20
+"""So many of a player's invitations may be open at a time."""
 FALLBACK_POLL_S = 1.0
 """A waiting poll looks at the log itself this often: a notice may be lost."""
 
@@ -62,20 +64,23 @@ def create_match(
     rules_version: int = 1,
     options: Mapping[str, str | int | bool] | None = None,
     rated: bool = False,
+    opponent: str | None = None,
     computer: int | None = None,
     key: CommandKey | None = None,
 ) -> Executed:
-    """Make a match and sit down in seat 0; whoever has its id may take the other seat.
+    """Make a match and sit down in seat 0.
 
-    With `computer`, a level, the computer sits there and is ready (XM-81). A
-    repeated `key` gives the match that it made. Raises `ServiceError`:
-    unknown_ruleset, unknown_option, bad_option, unknown_control, unrated_control,
-    computer_unrated, rated_needs_accounts, cooling_down, already_playing, key_reused, unavailable.
+    `opponent` is the name of the only player who may take the other seat;
+    without it whoever has the match's id may. With `computer`, a level, the
+    computer sits there and is ready (XM-81). A repeated `key` gives the match
+    that it made. Raises `ServiceError`: unknown_ruleset, unknown_option,
+    bad_option, unknown_control, unrated_control, unknown_player, own_opponent,
+    too_many_invitations, computer_opponent, computer_unrated, rated_needs_accounts,
+    cooling_down, already_playing, key_reused, unavailable.
     """
     heartbeat.ensure()
     try:
-        if rated:
-            _check_may_be_rated(creator, computer)
+        invited = _invited(creator, opponent=opponent, computer=computer, rated=rated)
         drafted = draft(
             Terms(
                 ruleset=ruleset,
@@ -85,22 +90,49 @@ def create_match(
                 rated=rated,
             ),
             players=(creator.id, *_others(computer)),
+            invited=None if invited is None else invited.public_id,
         )
     except (Rejected, ServiceError) as refusal:
-        # What was allowed when the key was new may not be any more.
+        # What was allowed when the key was new may not be any more: a name has changed.
         made = None if key is None else execute.engine().created_before(creator=creator.id, key=key)
         if made is not None:
             return made
         raise refusal if isinstance(refusal, ServiceError) else refused(refusal) from None
+    except Unavailable as error:
+        raise unavailable() from error
     made = execute.create(drafted, creator=creator.id, key=key)
     return get_ready(execute.engine(), made)
 
 
-def _check_may_be_rated(creator: Identity, computer: int | None) -> None:
+def _invited(
+    creator: Identity, *, opponent: str | None, computer: int | None, rated: bool
+) -> people.PlayerRef | None:
+    """Whom the other seat is kept for, None for nobody; refuses whom it cannot be kept for."""
     if computer is not None:
-        raise ServiceError("computer_unrated")
-    execute.check_may_be_rated(creator.ref)
-    cooldown.check(creator.id, now_ms=lobby.now_ms())
+        if rated:
+            raise ServiceError("computer_unrated")
+        if opponent is not None:
+            raise ServiceError("computer_opponent")
+    invited = None if opponent is None else _opponent(opponent, creator)
+    if rated:
+        players = (creator.ref,) if invited is None else (creator.ref, invited)
+        execute.check_may_be_rated(*players)
+        cooldown.check(creator.id, now_ms=lobby.now_ms())
+    return invited
+
+
+def _opponent(name: str, creator: Identity) -> people.PlayerRef:
+    found = people.by_username(name)
+    if found is None:
+        raise ServiceError("unknown_player")
+    if found.public_id == creator.id:
+        raise ServiceError("own_opponent")
+    if found.level is not None:
+        # Nobody would ever come to take the seat.
+        raise ServiceError("computer_opponent")
+    if store.open_invitations(creator.id) >= INVITATIONS:
+        raise ServiceError("too_many_invitations")
+    return found
 
 
 def _others(computer: int | None) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from matches.models import Pairing
 from matches.models import Player as PlayerRow
 from tests.support import api
 from tests.support.api import Answer, InProcess, Player
-from tests.support.keeping import keeping
 
 pytestmark = pytest.mark.django_db
 
@@ -190,7 +189,7 @@ class TestHiddenMatch:
     def test_is_as_one_that_is_not_there(self, who: str, name: str) -> None:
         cast, route = Cast(), routes()[name]
         method = "POST" if (name, "POST") in TABLE else "GET"
-        cast.match_id = keeping(cast.seat.id, cast.opponent.id).hex
+        cast.match_id = api.created(cast.seat, opponent=cast.opponent.username)
         hidden = cast.send(who, method, route, name)
         cast.match_id = secrets.token_hex(16)
         missing = cast.send(who, method, route, name)

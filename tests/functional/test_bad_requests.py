@@ -25,7 +25,6 @@ from tests.functional.bad_requests import (
 )
 from tests.support import ahead, api
 from tests.support.api import Answer, InProcess, Player
-from tests.support.keeping import keeping
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +53,7 @@ class World:
             assert player.post(f"matches/{again}/rematch").status == 201
         aborted = api.paired(self.ada, self.bob)
         assert self.ada.post(f"matches/{aborted}/leave").status == 200
-        hidden = keeping(other.id, self.eve.id).hex
+        hidden = api.created(other, opponent=self.eve.username)
         view = self.ada.view(live)
         seats = (self.ada, self.bob)
         self.mover, self.waiter = seats[view["dealer"]], seats[1 - view["dealer"]]
@@ -66,7 +65,7 @@ class World:
         self.names = {
             "live": live,
             "open": api.created(self.ada),
-            "kept": keeping(self.ada.id, self.bob.id).hex,
+            "kept": api.created(self.ada, opponent=self.bob.username),
             "rated": api.created(self.ada, rated=True),
             "paired": api.paired(self.ada, self.bob),
             "ended": ended,

@@ -43,7 +43,7 @@ class TestChallenge:
         check("ChallengeAnswer", answer.json)
         assert one["challenger"] == {"id": ada.id, "username": ada.username, "kind": "registered"}
         assert one["opponent"] == {"id": bob.id, "username": bob.username, "kind": "registered"}
-        assert one["options"]["last_discard_claims"] == "win_only"
+        assert one["options"] == {"last_discard_claims": "win_only", "absence_claim_ms": 60_000}
         assert (one["rated"], one["declined"], one["match_id"]) == (True, None, None)
         assert one["expires_at_ms"] - one["created_at_ms"] == 3_600_000
         assert lists(ada) == ([], [one])

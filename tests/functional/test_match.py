@@ -45,7 +45,7 @@ def address() -> Iterator[str]:
 class TestMatch:
     def played(self, transports: tuple[Transport, Transport]) -> tuple[str, Player, Player]:
         ada, bob = (api.registered(transport) for transport in transports)
-        match_id = api.begun(ada, bob, rated=True)
+        match_id = api.begun(ada, bob, rated=True, opponent=bob.username)
         with ahead.clock() as clock:
             actions = ahead.play(match_id, (ada, bob), clock)
         assert actions > 30

@@ -17,7 +17,6 @@ from matches.services import people, tokens
 from tests.support import api, sitting
 from tests.support.ahead import AheadStore
 from tests.support.api import Answer, Api, InProcess, Player
-from tests.support.keeping import keeping
 
 pytestmark = pytest.mark.django_db
 
@@ -280,7 +279,7 @@ class TestList:
 
     def test_holds_a_match_that_keeps_a_seat_for_me(self, seats: tuple[Player, Player]) -> None:
         stranger = api.registered(InProcess())
-        kept = keeping(seats[0].id, seats[1].id).hex
+        kept = api.created(seats[0], opponent=seats[1].username)
 
         (before,) = seats[1].get("matches?status=live").json["matches"]
         assert seats[1].post(f"matches/{kept}/join").status == 200
@@ -294,7 +293,7 @@ class TestList:
     def test_forgets_an_invitation_that_is_declined_or_taken_back(
         self, seats: tuple[Player, Player], who: int
     ) -> None:
-        kept = keeping(seats[0].id, seats[1].id).hex
+        kept = api.created(seats[0], opponent=seats[1].username)
 
         assert seats[who].post(f"matches/{kept}/leave").status == 200
 
@@ -304,7 +303,7 @@ class TestList:
 
     def test_pages_through_seats_and_invitations_alike(self, seats: tuple[Player, Player]) -> None:
         made = [
-            api.created(seats[1]) if n % 2 else keeping(seats[0].id, seats[1].id).hex
+            api.created(seats[n % 2], opponent=seats[1].username if n % 2 == 0 else None)
             for n in range(5)
         ]
 

@@ -18,7 +18,6 @@ from matches.services.keys import keyed_fingerprint
 from tests.support import api, sitting
 from tests.support.ahead import AheadStore
 from tests.support.api import Answer, Api, InProcess, Player
-from tests.support.keeping import keeping
 
 pytestmark = pytest.mark.django_db
 
@@ -167,10 +166,10 @@ class TestCommand:
         assert [line["kind"] for line in lines].count("xqmj.tile_discarded") == 1
 
 
-class TestKeptSeat:
+class TestInvitation:
     def test_is_declined_once_for_one_key(self, seats: tuple[Player, Player]) -> None:
         ada, bob = seats
-        kept = keeping(ada.id, bob.id).hex
+        kept = api.created(ada, opponent=bob.username)
 
         first, again = (bob.post(f"matches/{kept}/leave", key="k") for _ in range(2))
 
@@ -186,7 +185,7 @@ class TestKeptSeat:
         self, seats: tuple[Player, Player]
     ) -> None:
         ada, bob = seats
-        kept = keeping(ada.id, bob.id).hex
+        kept = api.created(ada, opponent=bob.username)
         assert bob.post(f"matches/{kept}/leave").status == 200
 
         for path in ("", "/events", "/replay", "/export"):
@@ -204,6 +203,49 @@ class TestCreation:
         assert (first.status, again.status) == (201, 201)
         assert without_now(first) == without_now(again)
         assert len(ada.get("matches").json["matches"]) == 1
+
+    def test_answers_the_same_though_the_opponent_has_another_name_now(
+        self, seats: tuple[Player, Player]
+    ) -> None:
+        ada, bob = seats
+        body = {"ruleset": "xqmj-32-2p", "control": "3+2", "opponent": bob.username}
+        first = ada.post("matches", body, key="k")
+        row = PlayerRow.objects.get(public_id=bob.id)
+        row.username = api.fresh_name()
+        row.save(update_fields=["username"])
+
+        again = ada.post("matches", body, key="k")
+
+        assert (first.status, again.status) == (201, 201)
+        assert without_now(first) == without_now(again)
+        other = ada.post("matches", {**body, "control": "1+1"}, key="k")
+        assert (other.status, other.code) == (409, "key_reused")
+        assert ada.post("matches", body).code == "unknown_player"
+
+    def test_leaves_twenty_invitations_open_at_a_time(self, seats: tuple[Player, Player]) -> None:
+        ada, bob = seats
+        body = {"ruleset": "xqmj-32-2p", "control": "3+2", "opponent": bob.username}
+        first, *_ = [api.created(ada, opponent=bob.username) for _ in range(19)]
+        last = ada.post("matches", body, key="k")
+
+        refused = ada.post("matches", body)
+
+        assert last.status == 201
+        assert (refused.status, refused.code) == (409, "too_many_invitations")
+        assert without_now(ada.post("matches", body, key="k")) == without_now(last)
+        # Neither links to whoever comes nor the other's invitations count.
+        assert api.created(ada)
+        assert api.created(bob, opponent=ada.username)
+        assert bob.post(f"matches/{first}/join").status == 200
+        assert ada.post("matches", body).status == 201
+
+    def test_counts_no_invitation_that_was_declined(self, seats: tuple[Player, Player]) -> None:
+        ada, bob = seats
+        made = [api.created(ada, opponent=bob.username) for _ in range(20)]
+
+        assert bob.post(f"matches/{made[0]}/leave").status == 200
+
+        assert api.created(ada, opponent=bob.username)
 
     def test_refuses_another_match_under_its_key(self, seats: tuple[Player, Player]) -> None:
         ada, _ = seats

@@ -59,7 +59,7 @@ class Demo:
         first.client.get("/api/v1/rulesets")
         for player in self._players:
             player.register()
-        body = {"ruleset": ruleset, "control": control, "rated": True}
+        body = {"ruleset": ruleset, "control": control, "rated": True, "opponent": second.name}
         match_id = first.create(body)
         second.join(match_id)
         self._say(f"{first.name} and {second.name} play {ruleset} {control}, rated: {match_id}")

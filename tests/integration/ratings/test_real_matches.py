@@ -25,7 +25,7 @@ def pair() -> tuple[Player, Player]:
 
 
 def resigned(loser: Player, winner: Player, *, rated: bool = True) -> str:
-    match_id = api.begun(loser, winner, rated=rated)
+    match_id = api.begun(loser, winner, rated=rated, opponent=winner.username)
     answer = loser.post(f"matches/{match_id}/resign")
     assert answer.status == 200, answer.raw
     return match_id
@@ -65,7 +65,7 @@ class TestRating:
         self, pair: tuple[Player, Player]
     ) -> None:
         loser, winner = pair
-        aborted = api.paired(loser, winner, rated=True)
+        aborted = api.paired(loser, winner, rated=True, opponent=winner.username)
         assert loser.post(f"matches/{aborted}/leave").status == 200
         assert loser.get(f"matches/{aborted}").json["match"]["ended"]["reason"] == "aborted"
         casual = resigned(loser, winner, rated=False)

@@ -18,7 +18,6 @@ from matches.services import execute, matches
 from matches.services.accounts import Identity
 from matches.services.engine import Executed
 from matches.services.errors import ServiceError
-from tests.support.keeping import keeping
 from tests.support.seated import Seated, at_once, key, process
 
 Make = Callable[..., Identity]
@@ -186,19 +185,22 @@ class TestCreation:
 
         assert refused.value.code == "rated_needs_accounts"
 
-    def test_of_old_keeps_a_seat_for_one_player(self, player: Make) -> None:
+    def test_invites_by_name(self, player: Make) -> None:
         ana, ben, eve = player(), player(), player()
-        match_id = keeping(ana.id, ben.id, rated=True)
+        assert ben.username is not None
+        seated = Seated([ana, ben], rated=True, opponent=ben.username.upper())
 
         with pytest.raises(ServiceError) as refused:
-            execute.execute(match_id=match_id, player=eve.id, body=Join())
+            execute.execute(match_id=seated.match_id, player=eve.id, body=Join())
         assert refused.value.code == "unknown_match"
-        execute.execute(match_id=match_id, player=ben.id, body=Join())
-        assert execute.observe(match_id=match_id).match.players == (ana.id, ben.id)
+        execute.execute(match_id=seated.match_id, player=ben.id, body=Join())
+        assert seated.observe().match.players == (ana.id, ben.id)
 
     @pytest.mark.parametrize(
         ("options", "code"),
         [
+            ({"opponent": "nobody-at-all"}, "unknown_player"),
+            ({"opponent": "\0"}, "unknown_player"),
             ({"ruleset": "xqmj-33"}, "unknown_ruleset"),
             ({"rules_version": 9}, "unknown_ruleset"),
             ({"control": "2+2"}, "unknown_control"),
@@ -214,6 +216,14 @@ class TestCreation:
             Seated([player()], **options)
 
         assert refused.value.code == code
+
+    def test_with_oneself_is_refused(self, player: Make) -> None:
+        ana = player()
+
+        with pytest.raises(ServiceError) as refused:
+            Seated([ana], opponent=ana.username)
+
+        assert refused.value.code == "own_opponent"
 
     def test_repeated_gives_the_same_match(self, player: Make) -> None:
         ana, named = player(), key()

@@ -170,7 +170,7 @@ class TestRatedTask:
     def played(self, player: Make, *bodies: tuple[int, Body], rated: bool) -> UUID:
         """A match that went through these commands, by this process's own engine."""
         players = [player(), player()]
-        seated = Seated(players, rated=rated)
+        seated = Seated(players, rated=rated, opponent=players[1].username if rated else None)
         for seat, body in bodies:
             execute.execute(match_id=seated.match_id, player=players[seat].id, body=body)
         return seated.match_id
