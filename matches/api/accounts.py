@@ -16,7 +16,13 @@ from matches.api.base import ApiView, caller
 from matches.api.bodies import LoginBody, NoQuery, RegisterBody
 from matches.api.drf import plain
 from matches.api.identity import bearer, caller_by
-from matches.api.requests import idempotency_key, known_address_of, no_query, strangers_key
+from matches.api.requests import (
+    address_of,
+    idempotency_key,
+    known_address_of,
+    no_query,
+    strangers_key,
+)
 from matches.api.schema import operation
 from matches.models import username_key
 from matches.services import accounts, idempotency, queries
@@ -139,6 +145,51 @@ class GuestView(EntryView):
         no_query(plain(request))
         strangers_key(plain(request))
         return self.once(request, self.read(request, NoBody), accounts.guest)
+
+
+class UpgradeView(ApiView):
+    """An account for a guest."""
+
+    scopes: ClassVar[dict[str, str]] = {"POST": "write"}
+
+    @operation(
+        "upgrade",
+        "Get an account, as a guest: name and password for the player that I am",
+        {200: PlayerAnswer},
+        tag="accounts",
+        body=RegisterBody,
+        key=True,
+        errors=(
+            "not_a_guest",
+            "bad_username",
+            "username_reserved",
+            "username_taken",
+            "bad_password",
+            "bad_email",
+            "answer_expired",
+            "throttle_unavailable",
+        ),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Upgrade; matches stay, and so do tokens."""
+        django = plain(request)
+        no_query(django)
+        key, who, body = idempotency_key(django), caller(request), self.read(request, RegisterBody)
+        throttle.spend("register", address_of(django))
+
+        def effect() -> tuple[int, bytes]:
+            player = accounts.upgrade(
+                guest=who.id, username=body.username, password=body.password, email=body.email
+            )
+            return 200, msgspec.json.encode(PlayerAnswer(person(player)))
+
+        done = idempotency.once(
+            scope=idempotency.scope_of(player=who.id, address=None),
+            key=key,
+            fingerprint=keyed_fingerprint(request.path_info, written(body)),
+            effect=effect,
+        )
+        return HttpResponse(done.body, status=done.status, content_type=JSON)
 
 
 class LogoutView(ApiView):

@@ -47,6 +47,7 @@ def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[U
         path("auth/login", accounts.LoginView.as_view(), name="login"),
         path("auth/logout", accounts.LogoutView.as_view(), name="logout"),
         path("auth/guest", accounts.GuestView.as_view(), name="guest"),
+        path("auth/upgrade", accounts.UpgradeView.as_view(), name="upgrade"),
         path("me", accounts.MeView.as_view(), name="me"),
         path("players/<str:username>", accounts.PlayerView.as_view(), name="player"),
         path("matches", views.MatchesView.as_view(), name="matches"),

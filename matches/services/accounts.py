@@ -18,8 +18,8 @@ from django.db.models.functions import Now
 from knox.models import AuthToken
 from knox.settings import knox_settings
 
-from matches.models import Player
-from matches.services import names, presence, tokens
+from matches.models import Player, username_key
+from matches.services import names, people, presence, tokens
 from matches.services.errors import ServiceError
 from matches.services.people import PlayerRef
 
@@ -70,6 +70,40 @@ def guest() -> Session:
     """Make a player without name and password, known by its token alone."""
     player = Player.objects.create_user(names.for_guest(), None, kind=Player.Kind.GUEST)
     return _session(player)
+
+
+def upgrade(*, guest: str, username: str, password: str, email: str | None = None) -> PlayerRef:
+    """Make an account of a guest (public id in hex), who stays the same player: matches, tokens.
+
+    Other processes may take it for a guest for `tokens.TRUSTED_S` yet. Raises
+    `ServiceError`: not_a_guest, and as `register` does.
+    """
+    username = names.chosen(username)
+    email = _checked_email(email)
+    _check_password(password, Player(username=username, email=email))
+    hashed = make_password(password)
+    try:
+        with transaction.atomic():
+            # Whoever is faster decides: a second request finds an account.
+            changed = Player.objects.filter(public_id=guest, kind=Player.Kind.GUEST).update(
+                kind=Player.Kind.REGISTERED,
+                username=username,
+                username_key=username_key(username),
+                password=hashed,
+                email=email,
+            )
+    except IntegrityError:
+        raise ServiceError("username_taken") from None
+    if not changed:
+        raise ServiceError("not_a_guest")
+    transaction.on_commit(lambda: _known_anew(guest))
+    return PlayerRef(guest, username, Player.Kind.REGISTERED)
+
+
+def _known_anew(player: str) -> None:
+    """Forget in this process who a player was."""
+    people.forget(player)
+    tokens.forget(player)
 
 
 def login(*, username: str, password: str) -> Session:

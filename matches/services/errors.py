@@ -106,6 +106,7 @@ CODES: Mapping[str, Code] = MappingProxyType(
             400, "A name is 3 to 24 letters, digits, `_` or `-`, the first a letter or a digit."
         ),
         "username_reserved": Code(409, "This name is kept for the server."),
+        "not_a_guest": Code(409, "Only a guest gets an account; you have one."),
         "username_taken": Code(409, "Somebody already has this name."),
         "bad_password": Code(400, "The password is too weak or too long; `reasons` says why."),
         "bad_email": Code(400, "This is no e-mail address."),

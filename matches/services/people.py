@@ -20,6 +20,8 @@ from matches.services import computers, names
 REMEMBERED = 10_000
 REMEMBERED_S = 60.0
 """A name may be this old in an answer."""
+GUEST_REMEMBERED_S = 5.0
+"""And so may it that somebody is a guest, who can get an account at any time."""
 
 _FIELDS = "replace(public_id::text, '-', ''), kind, username"
 _BY_IDS = f"SELECT {_FIELDS} FROM matches_player WHERE public_id = ANY (%s::uuid[])"  # noqa: S608
@@ -52,11 +54,16 @@ class _Remembered:
         return player if until_s > time.monotonic() else None
 
     def put(self, player: PlayerRef) -> None:
+        kept_s = GUEST_REMEMBERED_S if player.kind == "guest" else REMEMBERED_S
         with self._lock:
-            self._known[player.public_id] = (time.monotonic() + REMEMBERED_S, player)
+            self._known[player.public_id] = (time.monotonic() + kept_s, player)
             self._known.move_to_end(player.public_id)
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
+
+    def drop(self, public_id: str) -> None:
+        with self._lock:
+            self._known.pop(public_id, None)
 
 
 _remembered = _Remembered()
@@ -78,6 +85,11 @@ def by_ids(public_ids: Iterable[str]) -> dict[str, PlayerRef]:
             _remembered.put(player)
             found[player.public_id] = player
     return found
+
+
+def forget(public_id: str) -> None:
+    """Look the player (id in hex) up anew when it is next asked for in this process."""
+    _remembered.drop(public_id)
 
 
 def by_id(public_id: str) -> PlayerRef | None:

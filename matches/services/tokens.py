@@ -97,6 +97,13 @@ class _Memory:
             while self._revoked and next(iter(self._revoked.values())) < time.monotonic() - 60:
                 self._revoked.popitem(last=False)
 
+    def forget(self, player: str) -> None:
+        with self._lock:
+            for digest in [
+                one for one, seen in self._seen.items() if seen.player.public_id == player
+            ]:
+                del self._seen[digest]
+
     def is_revoked(self, digest: str) -> bool:
         with self._lock:
             return digest in self._revoked
@@ -139,6 +146,11 @@ def _player(public_id: str, kind: str, username: str) -> PlayerRef:
 def revoked(digest: str) -> None:
     """Forget a token that was just revoked."""
     _memory.revoke(digest)
+
+
+def forget(player: str) -> None:
+    """Look the tokens of a player (id in hex) up anew when they are next shown to this process."""
+    _memory.forget(player)
 
 
 def forget_all() -> None:

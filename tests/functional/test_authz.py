@@ -59,6 +59,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("register", "POST"): all_get(400),
     ("login", "POST"): all_get(401),
     ("guest", "POST"): all_get(201),
+    ("upgrade", "POST"): Row(401, 400, 400, 400, 400, 400),
     ("logout", "POST"): Row(401, 204, 204, 204, 204, 204),
     ("me", "GET"): KNOWN,
     ("matches", "GET"): KNOWN,
@@ -94,6 +95,7 @@ TABLE: dict[tuple[str, str], Row] = {
 
 BODIES: dict[str, Any] = {
     "register": {"username": "x", "password": "y"},
+    "upgrade": {"username": "x", "password": "y"},
     "login": {"username": "nobody-at-all", "password": "y"},
     "matches": {"ruleset": "xqmj-32-2p", "control": "3+2"},
     "act": {"action": {"type": "pass"}},

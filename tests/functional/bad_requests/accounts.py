@@ -107,6 +107,10 @@ CASES: tuple[Bad, ...] = (
     login("a second factor", 400, "unknown_field", {"username": "{ada}", "password": GOOD, "otp": "1"}),
     login("a life time", 400, "unknown_field", {"username": "{ada}", "password": GOOD, "ttl": 10**9}),
     # Guests and log-out take nothing
+    post("an upgrade of nobody", 401, "not_authenticated", "auth/upgrade", {"username": "x", "password": "y"}, who="anon"),
+    post("an upgrade without a name", 400, "invalid_body", "auth/upgrade", {"password": "a long sentence"}, who="guest"),
+    post("an upgrade with more", 400, "unknown_field", "auth/upgrade", {"username": "ava", "password": "a long sentence", "kind": "bot"}, who="guest"),
+    post("an upgrade of an account", 409, "not_a_guest", "auth/upgrade", {"username": "somebody-new", "password": "a long sentence, new"}),
     post("a guest with a name", 400, "unknown_field", "auth/guest", {"username": "ada"}, who="anon"),
     post("a guest with a list", 400, "invalid_body", "auth/guest", [], who="anon"),
     post("somebody else's token to revoke", 400, "unknown_field", "auth/logout", {"token": "abc"}),
