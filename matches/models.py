@@ -16,6 +16,8 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models.functions import Now
 
+from matches.lookalikes import skeleton
+
 USERNAME_LENGTH = 40
 """Longest name a row can hold; what a player may choose is the services' to say."""
 
@@ -72,6 +74,8 @@ class Player(AbstractBaseUser, PermissionsMixin):
     username = models.CharField(max_length=USERNAME_LENGTH, unique=True)
     # Folding may make three characters of one.
     username_key = models.CharField(max_length=3 * USERNAME_LENGTH, unique=True, editable=False)
+    # Null: it looked like an older name already when this began to matter.
+    lookalike = models.CharField(max_length=320, unique=True, null=True, editable=False)  # noqa: DJ001
     email = models.EmailField(blank=True)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
@@ -104,10 +108,12 @@ class Player(AbstractBaseUser, PermissionsMixin):
         update_fields: Iterable[str] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Save the player, with the key of its name beside the name."""
+        """Save the player, with the keys of its name beside the name."""
         self.username_key = username_key(self.username)
         if update_fields is not None and "username" in update_fields:
-            update_fields = {*update_fields, "username_key"}
+            update_fields = {*update_fields, "username_key", "lookalike"}
+        if self._state.adding or (update_fields is not None and "username" in update_fields):
+            self.lookalike = skeleton(self.username)
         super().save(*args, update_fields=update_fields, **kwargs)
 
 

@@ -18,6 +18,7 @@ from django.db.models.functions import Now
 from knox.models import AuthToken
 from knox.settings import knox_settings
 
+from matches.lookalikes import skeleton
 from matches.models import Player, username_key
 from matches.services import names, people, presence, tokens
 from matches.services.errors import ServiceError
@@ -89,6 +90,7 @@ def upgrade(*, guest: str, username: str, password: str, email: str | None = Non
                 kind=Player.Kind.REGISTERED,
                 username=username,
                 username_key=username_key(username),
+                lookalike=skeleton(username),
                 password=hashed,
                 email=email,
             )

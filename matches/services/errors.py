@@ -103,11 +103,12 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "bad_nonce": Code(400, "A nonce is 8 to 32 bytes in lower-case hex."),
         # Players
         "bad_username": Code(
-            400, "A name is 3 to 24 letters, digits, `_` or `-`, the first a letter or a digit."
+            400,
+            "A name is 3 to 24 letters of one script, digits, `_` or `-`; those two not in front.",
         ),
         "username_reserved": Code(409, "This name is kept for the server."),
         "not_a_guest": Code(409, "Only a guest gets an account; you have one."),
-        "username_taken": Code(409, "Somebody already has this name."),
+        "username_taken": Code(409, "Somebody already has this name, or one that looks like it."),
         "bad_password": Code(400, "The password is too weak or too long; `reasons` says why."),
         "bad_email": Code(400, "This is no e-mail address."),
         "bad_credentials": Code(401, "Name or password is wrong."),

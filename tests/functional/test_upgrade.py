@@ -84,6 +84,16 @@ class TestUpgrade:
         assert upgraded(guest, username=known.username.upper()).code == "username_taken"
         assert guest.get("me").json["player"]["kind"] == "guest"
 
+    def test_takes_no_name_that_looks_like_another_and_keeps_its_own(self) -> None:
+        known, guest = api.registered(InProcess(), fresh_name("m")), api.guest(InProcess())
+        alike = f"rn{known.username[1:]}"
+        own = fresh_name("w")
+
+        assert upgraded(guest, username=alike).code == "username_taken"
+        assert upgraded(guest, username=own).status == 200
+        other = api.guest(InProcess())
+        assert upgraded(other, username=f"vv{own[1:]}").code == "username_taken"
+
     def test_is_seen_by_other_processes_before_long(self) -> None:
         guest = api.guest(InProcess())
         assert upgraded(guest).status == 200

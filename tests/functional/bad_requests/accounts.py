@@ -63,6 +63,9 @@ CASES: tuple[Bad, ...] = (
     name("true as a name", True, code="invalid_body"),
     name("a name that is taken", "{ada}", status=409, code="username_taken"),
     name("a taken name in capitals", "{ADA}", status=409, code="username_taken"),
+    name("a Cyrillic name", "раура"),
+    name("a Cyrillic letter in a Latin name", "mіsty"),
+    name("the server's own name in other letters", "adm1n", status=409, code="username_reserved"),
     name("the server's own name", "admin", status=409, code="username_reserved"),
     # Passwords
     password("an empty password", ""),

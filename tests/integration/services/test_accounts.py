@@ -87,6 +87,23 @@ class TestRegistration:
 
         assert error.code == "username_taken"
 
+    def test_refuses_a_name_that_looks_like_another(self) -> None:
+        called = f"m{uuid4().hex[:18]}"
+        accounts.register(username=called, password=PASSWORD)
+
+        error = refusal(lambda: accounts.register(username=f"rn{called[1:]}", password=PASSWORD))
+
+        assert error.code == "username_taken"
+
+    def test_lets_an_older_name_that_looks_like_another_log_in(self) -> None:
+        called = name()
+        accounts.register(username=called, password=PASSWORD)
+        Player.objects.filter(username=called).update(lookalike=None)
+
+        session = accounts.login(username=called, password=PASSWORD)
+
+        assert session.identity.username == called
+
     @pytest.mark.parametrize(
         ("password", "reasons"),
         [
