@@ -7,12 +7,10 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xqmj_site.settings.prod")
 django.setup()
 
-from channels.routing import ProtocolTypeRouter  # noqa: E402 - needs the set-up above
-
-from matches.live import routing  # noqa: E402
+from matches.live import routing  # noqa: E402 - needs the set-up above
 from xqmj_site import checks, collector, exporter  # noqa: E402
 
 checks.refuse_unfit_database()
-application = ProtocolTypeRouter({"http": routing.application, "websocket": routing.refuse_socket})
+application = routing.application
 exporter.serve()
 collector.seldom()

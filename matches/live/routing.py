@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from channels.consumer import AsyncConsumer
-from channels.routing import URLRouter
+from channels.routing import ProtocolTypeRouter, URLRouter
 from django.urls import path, re_path
 
+from matches.live.sockets import match_socket, no_socket
 from matches.live.streams import Chunked, Health, MatchStream, Nothing
 from matches.services.wire import ID_PATTERN
 
@@ -45,17 +46,22 @@ async def _without_body(receive: Any) -> AsyncIterator[dict[str, Any]]:
             yield message
 
 
-application = URLRouter(
+_MATCH = rf"^{PREFIX}/matches/(?P<match_id>{ID_PATTERN})/events$"
+
+streams = URLRouter(
     [
         path(f"{PREFIX}/health", _routed(Health)),
-        re_path(rf"^{PREFIX}/matches/(?P<match_id>{ID_PATTERN})/events$", _routed(MatchStream)),
+        re_path(_MATCH, _routed(MatchStream)),
         re_path(r"", _routed(Nothing)),
     ]
 )
-"""Everything below /live/v1/; all else is 404."""
+"""Everything below /live/v1/ over HTTP; all else is 404."""
 
+# Channels hands out ASGI applications where Django's path() expects views.
+_match_socket: Any = match_socket
+_no_socket: Any = no_socket
 
-async def refuse_socket(_scope: Any, receive: Any, send: Any) -> None:
-    """Close a WebSocket before it opens: the client gets 403."""
-    await receive()
-    await send({"type": "websocket.close"})
+sockets = URLRouter([re_path(_MATCH, _match_socket), re_path(r"", _no_socket)])
+"""The same addresses for WebSockets; all else is 4404."""
+
+application = ProtocolTypeRouter({"http": streams, "websocket": sockets})

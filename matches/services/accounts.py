@@ -137,12 +137,13 @@ def logout(token: str) -> None:
     transaction.on_commit(lambda: tokens.revoked(digest))
 
 
-def authenticate(token: str) -> Identity:
+def authenticate(token: str, *, trusted_s: float | None = None) -> Identity:
     """Whom a token speaks for; at most one trip, none if it was seen in the last five seconds.
 
+    A stream, which asks again and again, wants to know sooner: `trusted_s`.
     Raises `ServiceError` bad_token, unavailable.
     """
-    found = tokens.look_up(token)
+    found = tokens.look_up(token, trusted_s=trusted_s)
     if found is None:
         raise ServiceError("bad_token")
     presence.note(found.public_id)

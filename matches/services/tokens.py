@@ -41,13 +41,13 @@ SELECT t.digest, replace(p.public_id::text, '-', ''), p.kind, p.username
 
 
 class _Seen:
-    """What a look-up found, until when it is trusted, and whether it was used since."""
+    """What a look-up found, when it was asked, and whether that was used since."""
 
-    __slots__ = ("player", "until_s", "used")
+    __slots__ = ("asked_s", "player", "used")
 
-    def __init__(self, player: PlayerRef, until_s: float) -> None:
+    def __init__(self, player: PlayerRef, asked_s: float) -> None:
         self.player = player
-        self.until_s = until_s
+        self.asked_s = asked_s
         self.used = False
 
 
@@ -59,32 +59,33 @@ class _Memory:
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
         self._revoked: OrderedDict[str, float] = OrderedDict()
 
-    def get(self, digest: str) -> PlayerRef | None:
+    def get(self, digest: str, trusted_s: float) -> PlayerRef | None:
         with self._lock:
             seen = self._seen.get(digest)
-            if seen is None or seen.until_s <= time.monotonic():
+            if seen is None or seen.asked_s <= time.monotonic() - trusted_s:
                 return None
             seen.used = True
             return seen.player
 
     def stale(self) -> list[str]:
         """Tokens in use that were looked up a while ago, the longest ago first."""
-        before_s = time.monotonic() + TRUSTED_S - STALE_S
+        before_s = time.monotonic() - STALE_S
         with self._lock:
-            old = takewhile(lambda item: item[1].until_s < before_s, self._seen.items())
+            old = takewhile(lambda item: item[1].asked_s < before_s, self._seen.items())
             return list(islice((digest for digest, seen in old if seen.used), AT_ONCE))
 
     def put(self, found: Mapping[str, PlayerRef], asked: Iterable[str], asked_s: float) -> None:
         """Remember what was found of what was asked for at `asked_s`, and forget the rest."""
         with self._lock:
-            while self._seen and next(iter(self._seen.values())).until_s <= time.monotonic():
+            gone_s = time.monotonic() - TRUSTED_S
+            while self._seen and next(iter(self._seen.values())).asked_s <= gone_s:
                 self._seen.popitem(last=False)
             for digest in asked:
                 player = found.get(digest)
                 if player is None or digest in self._revoked:
                     self._seen.pop(digest, None)
                 else:
-                    self._seen[digest] = _Seen(player, asked_s + TRUSTED_S)
+                    self._seen[digest] = _Seen(player, asked_s)
                     self._seen.move_to_end(digest)
             while len(self._seen) > REMEMBERED:
                 self._seen.popitem(last=False)
@@ -117,15 +118,16 @@ def digest_of(token: str) -> str:
     return str(knox_settings.SECURE_HASH_ALGORITHM(token.encode()).hexdigest())
 
 
-def look_up(token: str) -> PlayerRef | None:
+def look_up(token: str, *, trusted_s: float | None = None) -> PlayerRef | None:
     """Whom the token speaks for, None for an unknown, expired or revoked one, or one of the barred.
 
+    What was found up to `trusted_s` ago is good enough; without it, `TRUSTED_S`.
     Raises `ServiceError` unavailable.
     """
     if not token.isascii() or not token.isprintable() or len(token) > LONGEST:
         return None
     digest = digest_of(token)
-    player = _memory.get(digest)
+    player = _memory.get(digest, TRUSTED_S if trusted_s is None else trusted_s)
     if player is not None:
         return player
     asked = [digest, *(other for other in _memory.stale() if other != digest)]

@@ -33,6 +33,7 @@ MISTAKES = (
     "a heartbeat failed",
     "a loop failed",
     "the computer could not play",
+    "a socket failed",
     "a stream failed",
     "a match could not be settled",
     "a match cannot be read",

@@ -14,7 +14,7 @@ from ratings.services import apply_finished
 from tests.functional.test_authz import routes
 from tests.support import sitting
 from tests.support.ahead import AheadStore
-from tests.support.session import Session
+from tests.support.session import Session, Talk, parts
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 TEXT = (DOCS / "api.md").read_text()
@@ -47,6 +47,27 @@ class TestApiDocument:
         assert clock.ahead_ms == 0
 
 
+class TestSockets:
+    def test_are_told_of_as_they_are(self) -> None:
+        found = [part for part in parts(TEXT) if isinstance(part, Talk)]
+
+        assert len(found) == 2
+
+    @pytest.mark.django_db
+    def test_do_not_pass_whatever_is_said(
+        self, rigged: Callable[[tuple[str, ...]], None], clock: AheadStore
+    ) -> None:
+        rigged(sitting.CHOW_OFFERED)
+        wrong = TEXT.replace('< {"id": "move-6", "problem"', '< {"id": "move-6", "answer"')
+
+        with pytest.raises(AssertionError, match="the line"):
+            Session(wait=lambda ms: _pass(clock, ms), names=("ada", "ben")).run(wrong)
+
+
+def _pass(clock: AheadStore, ms: int) -> None:
+    clock.ahead_ms += ms
+
+
 class TestLimits:
     def test_are_those_of_the_server(self) -> None:
         rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (\d+) \| (\d+) \|$", TEXT, re.MULTILINE)
@@ -66,7 +87,7 @@ class TestAddresses:
             assert re.search(stem, told), f"{name}: {route}"
 
     def test_of_streams_are_named_too(self) -> None:
-        stems = [str(route.pattern).strip("^$") for route in routing.application.routes]
+        stems = [str(route.pattern).strip("^$") for route in routing.streams.routes]
 
         named = [re.sub(r"\(\?P<[^)]+\)", "[^/ `?]+", stem) for stem in stems if stem]
 

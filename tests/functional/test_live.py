@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 import redis
-from asgiref.testing import ApplicationCommunicator
 from knox.models import AuthToken
 
-from matches.live import routing, streams
-from matches.live.streams import MatchStream
+from matches.live import asking, places
 from matches.services import matches, tokens
 from matches.services.throttling import Throttle
 from tests.support.api import Api, InProcess, Player, begun, guest, registered
@@ -52,7 +50,7 @@ def connects(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two streams a minute, of which none has been opened yet."""
     settings.XQMJ_THROTTLES = {**settings.XQMJ_THROTTLES, "connect": "2/60"}
     settings.XQMJ_NUM_PROXIES = 1
-    monkeypatch.setattr(streams, "throttle", Throttle())
+    monkeypatch.setattr(asking, "throttle", Throttle())
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         for key in client.scan_iter("xqmj:throttle:connect:*"):
             client.delete(key)
@@ -78,21 +76,6 @@ def _watch(stream: Stream, then: Callable[[Stream], Awaitable[None]]) -> None:
             await stream.close()
 
     asyncio.run(run())
-
-
-class TestSocket:
-    def test_is_refused(self) -> None:
-        async def connect() -> Any:
-            scope = {"type": "websocket"}
-            asked: Any = ApplicationCommunicator(  # type: ignore[no-untyped-call]
-                routing.refuse_socket, scope
-            )
-            await asked.send_input({"type": "websocket.connect"})
-            found = await asked.receive_output(timeout=10)
-            await asked.wait()
-            return found
-
-        assert asyncio.run(connect()) == {"type": "websocket.close"}
 
 
 class TestMatchStream:
@@ -287,7 +270,7 @@ class TestMatchStream:
             await second.close()
 
         _watch(to_match(match_id, token=one.token), then)
-        assert MatchStream.open_streams.total() == 0
+        assert places.taken.total() == 0
 
     def test_that_fails_before_it_has_begun_is_refused_and_logged(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -313,4 +296,4 @@ class TestMatchStream:
 
         _watch(to_match(match_id, token=one.token), then)
         assert _failures(caplog) == [("a stream failed", ZeroDivisionError)]
-        assert MatchStream.open_streams.total() == 0
+        assert places.taken.total() == 0

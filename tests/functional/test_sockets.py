@@ -2,76 +2,39 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import os
 import secrets
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.support import api
 from tests.support.api import OverHttp, Player
-from tests.support.servers import ROOT, Servers
-from xqmj_site.devstack import processes
-
-START_S = 60
+from tests.support.servers import Servers
+from tests.support.serving import Serving, serving
 
 
 @pytest.fixture(scope="module")
-def web(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, int]]:
-    """The web role as it runs in production, with one worker: its port and its process."""
-    port = processes.free_port()
-    log = tmp_path_factory.mktemp("web") / "log"
-    environment = {
-        **os.environ,
-        **servers.environment(),
-        "PORT": str(port),
-        "WEB_WORKERS": "1",
-        "WEB_THREADS": "8",
-    }
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "xqmj_site.roles", "web"],
-            cwd=ROOT,
-            env=environment,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        _await(port, process, log)
-        yield port, process.pid
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(timeout=30)
-
-
-def _await(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + START_S
-    while time.monotonic() < end:
-        assert process.poll() is None, processes.tail(log, 30)
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/api/v1/health")
-            if connection.getresponse().status == 200:
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(processes.tail(log, 30))
+def web(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """The web role as it runs in production, with one worker."""
+    with serving(
+        "web",
+        servers=servers,
+        folder=tmp_path_factory.mktemp("web"),
+        health="/api/v1/health",
+        WEB_WORKERS="1",
+        WEB_THREADS="8",
+    ) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
-def seat(web: tuple[int, int]) -> tuple[Player, str]:
+def seat(web: Serving) -> tuple[Player, str]:
     """A player with a token, and a match of its own."""
-    address = f"http://127.0.0.1:{web[0]}"
+    address = f"http://127.0.0.1:{web.port}"
     ada, bob = (api.registered(OverHttp(address)) for _ in range(2))
     return ada, api.begun(ada, bob)
 
@@ -130,77 +93,73 @@ def code_of(found: bytes) -> tuple[int, str]:
 
 @pytest.mark.django_db
 class TestBody:
-    def test_that_is_chunked_is_refused(
-        self, web: tuple[int, int], seat: tuple[Player, str]
-    ) -> None:
+    def test_that_is_chunked_is_refused(self, web: Serving, seat: tuple[Player, str]) -> None:
         ada, match_id = seat
         start = head(
             ada.token or "", f"/api/v1/matches/{match_id}/act", "Transfer-Encoding: chunked"
         )
         body = b'1b\r\n{"action": {"type": "win"}}\r\n0\r\n\r\n'
 
-        assert code_of(answered(web[0], start, body)) == (411, "length_required")
+        assert code_of(answered(web.port, start, body)) == (411, "length_required")
 
     def test_that_is_shorter_than_it_says_changes_nothing(
-        self, web: tuple[int, int], seat: tuple[Player, str]
+        self, web: Serving, seat: tuple[Player, str]
     ) -> None:
         ada, match_id = seat
         seq = ada.get(f"matches/{match_id}").json["seq"]
         start = head(ada.token or "", f"/api/v1/matches/{match_id}/resign", "Content-Length: 500")
 
-        found = answered(web[0], start, b"{}", shut=True, wait_s=5)
+        found = answered(web.port, start, b"{}", shut=True, wait_s=5)
 
         assert not found.startswith(b"HTTP/1.1 2")
         assert b" 500 " not in found.split(b"\r\n")[0]
         assert ada.get(f"matches/{match_id}").json["seq"] == seq
 
     def test_that_is_longer_than_it_says_is_cut(
-        self, web: tuple[int, int], seat: tuple[Player, str]
+        self, web: Serving, seat: tuple[Player, str]
     ) -> None:
         ada, match_id = seat
         start = head(ada.token or "", f"/api/v1/matches/{match_id}/act", "Content-Length: 9")
 
-        found = answered(web[0], start, b'{"action": {"type": "win"}}')
+        found = answered(web.port, start, b'{"action": {"type": "win"}}')
 
         assert code_of(found) == (400, "malformed_json")
 
     def test_that_says_it_is_huge_is_refused_before_it_comes(
-        self, web: tuple[int, int], seat: tuple[Player, str]
+        self, web: Serving, seat: tuple[Player, str]
     ) -> None:
         ada, match_id = seat
         length = "Content-Length: 10000000000"
         start = head(ada.token or "", f"/api/v1/matches/{match_id}/act", length)
 
-        found = answered(web[0], start, wait_s=5)
+        found = answered(web.port, start, wait_s=5)
 
         assert code_of(found) == (413, "body_too_large")
 
     def test_of_ten_megabytes_fifty_times_costs_no_memory(
-        self, web: tuple[int, int], seat: tuple[Player, str]
+        self, web: Serving, seat: tuple[Player, str]
     ) -> None:
         ada, match_id = seat
         piece = b" " * 1_000_000
         path = f"/api/v1/matches/{match_id}/act"
-        answered(web[0], head(ada.token or "", path, "Content-Length: 10000000"))
-        before = _memory(web[1])
+        answered(web.port, head(ada.token or "", path, "Content-Length: 10000000"))
+        before = _memory(web.pid)
 
         for _ in range(50):
             start = head(ada.token or "", path, "Content-Length: 10000000")
             try:
-                found = answered(web[0], start, *[piece] * 10, wait_s=5)
+                found = answered(web.port, start, *[piece] * 10, wait_s=5)
             except (BrokenPipeError, ConnectionResetError):
                 continue  # the server has answered and hung up while we were still sending
             assert not found or code_of(found) == (413, "body_too_large")
 
-        assert _memory(web[1]) - before < 20_000_000
+        assert _memory(web.pid) - before < 20_000_000
         assert ada.get("me").status == 200
 
-    def test_that_drips_holds_up_nobody_else(
-        self, web: tuple[int, int], seat: tuple[Player, str]
-    ) -> None:
+    def test_that_drips_holds_up_nobody_else(self, web: Serving, seat: tuple[Player, str]) -> None:
         ada, match_id = seat
         start = head(ada.token or "", f"/api/v1/matches/{match_id}/act", "Content-Length: 27")
-        dripping = [socket.create_connection(("127.0.0.1", web[0])) for _ in range(50)]
+        dripping = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(50)]
         try:
             for connection in dripping:
                 connection.sendall(start[:60])
@@ -235,9 +194,9 @@ class TestLine:
         ],
     )
     def test_that_no_client_writes_is_refused_or_hung_up_on(
-        self, web: tuple[int, int], seat: tuple[Player, str], raw: bytes
+        self, web: Serving, seat: tuple[Player, str], raw: bytes
     ) -> None:
-        found = answered(web[0], raw, shut=True, wait_s=5)
+        found = answered(web.port, raw, shut=True, wait_s=5)
 
         assert not found or int(found.split(b" ", 2)[1]) in {400, 401, 414, 431, 505}
         assert seat[0].get("me").status == 200

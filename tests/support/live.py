@@ -73,6 +73,43 @@ class Stream:
         await self._talk.wait(5)
 
 
+class Frames:
+    """A WebSocket of the live process."""
+
+    def __init__(self, path: str, headers: Mapping[str, str]) -> None:
+        path, _, query = path.partition("?")
+        scope = {
+            "type": "websocket",
+            "path": path,
+            "query_string": query.encode(),
+            "headers": [(name.lower().encode(), text.encode()) for name, text in headers.items()],
+            "subprotocols": [],
+        }
+        self._talk = ApplicationCommunicator(routing.application, scope)
+
+    async def open(self) -> Frames:
+        await self._talk.send_input({"type": "websocket.connect"})
+        begun = await self._talk.receive_output(5)
+        assert begun["type"] == "websocket.accept"
+        return self
+
+    async def send(self, text: str) -> None:
+        await self._talk.send_input({"type": "websocket.receive", "text": text})
+
+    async def line(self) -> Any:
+        """The next line, or the close code."""
+        while True:
+            message = await self._talk.receive_output(5)
+            if message["type"] == "websocket.close":
+                return message["code"]
+            if message["text"]:
+                return json.loads(message["text"])
+
+    async def close(self) -> None:
+        await self._talk.send_input({"type": "websocket.disconnect"})
+        await self._talk.wait(5)
+
+
 class Live:
     """A transport to the live process, for streams that end."""
 

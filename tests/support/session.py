@@ -4,11 +4,13 @@ A block of requests and one of what came back stand in ```http fences. Values
 that are new every time (ids, tokens, ETags, secrets, names of players,
 instants) may differ, but only all together: where the document has one value
 twice, so must the server. `…` stands for what the document leaves out. A
-comment `<!-- wait 1500 -->` lets so many milliseconds pass.
+comment `<!-- wait 1500 -->` lets so many milliseconds pass. A ```websocket fence
+holds a whole conversation: what `>` the client and `<` the server sends.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import secrets
@@ -17,9 +19,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.api import Answer, Api, InProcess, fresh_name
-from tests.support.live import Live
+from tests.support.live import Frames, Live
 
-_PART = re.compile(r"^```http\n(.*?)^```$|^<!-- wait (\d+) -->$", re.DOTALL | re.MULTILINE)
+_PART = re.compile(
+    r"^```http\n(.*?)^```$|^<!-- wait (\d+) -->$|^```websocket\n(.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+_ID = re.compile(r'(?<="id": ")[^"]+(?=")')
 _NAMED = re.compile(r'[0-9a-f]{32,}|(?:W/)?"[A-Za-z0-9_-]{22}"')
 _NEW = re.compile(rf"{_NAMED.pattern}|[0-9a-f-]{{36}}|[A-Za-z0-9+/]{{40,}}={{0,2}}")
 _INSTANT = re.compile(r"\b1[67]\d{11}\b")
@@ -34,16 +40,20 @@ class Message:
     body: str
 
 
+class Talk(Message):
+    """A request for a socket; its body is what both sides said."""
+
+
 def parts(text: str) -> Iterator[Message | int]:
     """The document's messages, and the milliseconds to wait between them."""
     for found in _PART.finditer(text):
         if found[2] is not None:
             yield int(found[2])
             continue
-        head, _, body = found[1].partition("\n\n")
+        head, _, body = (found[1] or found[3]).partition("\n\n")
         first, *lines = head.strip().split("\n")
         headers = dict(line.split(": ", 1) for line in lines)
-        yield Message(first, headers, body.strip())
+        yield (Message if found[1] else Talk)(first, headers, body.strip())
 
 
 @dataclass
@@ -65,6 +75,8 @@ class Session:
         for part in parts(text):
             if isinstance(part, int):
                 self.wait(part)
+            elif isinstance(part, Talk):
+                asyncio.run(self.talk(part))
             elif part.first.startswith("HTTP/1.1 "):
                 assert answer is not None, f"{part.first} answers nothing"
                 self.check(part, answer)
@@ -84,6 +96,20 @@ class Session:
         body = self.translated(message.body).encode() if message.body else None
         caller = Api(Live() if path.startswith("/live/") else InProcess())
         return caller.request(method, self.translated(path), body=body, headers=headers)
+
+    async def talk(self, talk: Talk) -> None:
+        """Say over a socket what the document's client says, and hold the server to its part."""
+        headers = {name: self.translated(value) for name, value in talk.headers.items()}
+        socket = await Frames(self.translated(talk.first.split(" ", 1)[1]), headers).open()
+        for line in talk.body.split("\n"):
+            side, text = line.split(" ", 1)
+            # The document may be played more than once.
+            text = _ID.sub(lambda found: f"{self.run_id}-{found[0]}", text)
+            if side == ">":
+                await socket.send(self.translated(text))
+            else:
+                self.same(json.loads(text), await socket.line(), "the line")
+        await socket.close()
 
     def check(self, message: Message, answer: Answer) -> None:
         """Hold an answer against the document's."""

@@ -75,6 +75,8 @@ STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 
 XQMJ_LIVE_URL = environ.text("XQMJ_LIVE_URL", "")
 """Where clients open streams, when that is another origin than the API's."""
+XQMJ_LIVE_ORIGINS = environ.words("XQMJ_LIVE_ORIGINS", "")
+"""Pages of these origins, besides those of its own host, may open sockets of the live role."""
 
 # --- PostgreSQL -------------------------------------------------------------------------------
 # Every session of ours carries these: a stuck statement, lock or transaction frees itself.
@@ -118,9 +120,9 @@ XQMJ_CACHE_MATCHES = environ.number("XQMJ_CACHE_MATCHES", 1024)
 XQMJ_LONGPOLL_WAITERS = environ.longpoll_waiters(environ.number("WEB_THREADS", 32))
 """Long polls that may wait in one process: half of its threads (docs/adr/0011)."""
 XQMJ_LIVE_STREAMS = environ.number("XQMJ_LIVE_STREAMS", 2000)
-"""Streams that one live process holds."""
+"""Streams and sockets that one live process holds."""
 XQMJ_LIVE_STREAMS_A_PLAYER = environ.number("XQMJ_LIVE_STREAMS_A_PLAYER", 5)
-"""Streams of one player that one live process holds."""
+"""Streams and sockets of one player that one live process holds."""
 XQMJ_SWEEP_THREADS = environ.number("XQMJ_SWEEP_THREADS", 4)
 """Matches that a worker's sweep settles at the same time."""
 XQMJ_NUDGE_WITHIN_MS = environ.number("XQMJ_NUDGE_WITHIN_MS", 60_000)
@@ -164,7 +166,11 @@ REST_KNOX = {"TOKEN_TTL": timedelta(days=environ.number("XQMJ_TOKEN_DAYS", 14))}
 XQMJ_CONTENT_SECURITY_POLICY: dict[str, list[str]] = {
     "default-src": ["'self'"],
     "img-src": ["'self'", "data:"],
-    "connect-src": ["'self'", *([XQMJ_LIVE_URL] if XQMJ_LIVE_URL else [])],
+    # A source of http lets no socket pass.
+    "connect-src": [
+        "'self'",
+        *([XQMJ_LIVE_URL, XQMJ_LIVE_URL.replace("http", "ws", 1)] if XQMJ_LIVE_URL else []),
+    ],
     "object-src": ["'none'"],
     "base-uri": ["'none'"],
     "form-action": ["'self'"],

@@ -77,7 +77,7 @@ def parlour() -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
-def _authenticated(token: str) -> Identity:
+def _authenticated(token: str, **_: Any) -> Identity:
     return Identity(token, "registered", KNOWN[token].username)
 
 

@@ -17,7 +17,7 @@ import pytest
 from matches.domain.clock import Due
 from matches.domain.commands import Body
 from matches.games.protocol import SeatViewer, Viewer
-from matches.live import routing, streams
+from matches.live import following, routing
 from matches.services import notices
 from matches.services.cache import Entry
 from tests.leaks.engine.worlds import PLAYERS, Wall
@@ -39,8 +39,8 @@ def parlour() -> Iterator[pytest.MonkeyPatch]:
     """Put the worlds where the live process has its notices and its clock as well."""
     with http_worlds.parlour() as patch:
         patch.setattr(notices, "watching", _watching)
-        patch.setattr(streams, "time", http_worlds.TIME)
-        patch.setattr(streams, "KEEP_ALIVE_S", KEEP_ALIVE_S)
+        patch.setattr(following, "time", http_worlds.TIME)
+        patch.setattr(following, "KEEP_ALIVE_S", KEEP_ALIVE_S)
         yield patch
 
 
@@ -58,11 +58,18 @@ def _watching(_match_id: UUID, call: Callable[[], None]) -> Iterator[None]:
 class Client:
     """One connection to the live process. `heard` is what it was sent since that was last taken."""
 
-    def __init__(self, loop: StillLoop, scope: Mapping[str, Any], first: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        loop: StillLoop,
+        scope: Mapping[str, Any],
+        first: Mapping[str, Any],
+        last: Mapping[str, Any],
+    ) -> None:
+        self._last = last
         self.heard: list[Heard] = []
         self._loop = loop
         self._said: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
-        self._said.put_nowait(first)
+        self.say(first)
         self._served = loop.create_task(
             routing.application(dict(scope), self._said.get, self._hear)
         )
@@ -75,10 +82,19 @@ class Client:
         heard, self.heard = self.heard, []
         return heard
 
-    def leave(self, last: Mapping[str, Any]) -> None:
+    def say(self, message: Mapping[str, Any]) -> None:
+        """Send something."""
+        self._said.put_nowait(message)
+
+    def leave(self) -> None:
         """Hang up."""
-        self._said.put_nowait(last)
+        self.say(self._last)
         self._loop.run_until_complete(self._served)
+
+
+def player_of(viewer: Viewer) -> str:
+    """Whose token a viewer has."""
+    return PLAYERS[viewer.seat] if isinstance(viewer, SeatViewer) else EVE
 
 
 class LiveWorld(HttpWorld):
@@ -104,15 +120,16 @@ class LiveWorld(HttpWorld):
     def open(self, viewer: Viewer, *, after: int) -> None:
         """Open the viewer's stream after a line, in the place of one that it has."""
         self.close(viewer)
-        player = PLAYERS[viewer.seat] if isinstance(viewer, SeatViewer) else EVE
         scope = {
             "type": "http",
             "method": "GET",
             "path": f"/live/v1/matches/{ID.hex}/events",
             "query_string": f"after={after}".encode(),
-            "headers": [(b"authorization", f"Bearer {player}".encode())],
+            "headers": [(b"authorization", f"Bearer {player_of(viewer)}".encode())],
         }
-        self._clients[viewer] = Client(self._loop, scope, {"type": "http.request"})
+        self._clients[viewer] = Client(
+            self._loop, scope, {"type": "http.request"}, {"type": "http.disconnect"}
+        )
         self.listen()
 
     def heard(self, viewer: Viewer) -> list[Heard]:
@@ -124,7 +141,7 @@ class LiveWorld(HttpWorld):
         client = self._clients.pop(viewer, None)
         if client is not None:
             self._act()
-            client.leave({"type": "http.disconnect"})
+            client.leave()
 
     def end(self) -> None:
         """End everything that is open."""

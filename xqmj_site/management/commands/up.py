@@ -169,9 +169,11 @@ def addresses(host: str) -> dict[str, str]:
     """Return where clients on this machine find the API and the streams."""
     name = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
     name = f"[{name}]" if ":" in name else name
+    url = f"http://{name}:{os.environ['PORT']}"
     return {
-        "XQMJ_URL": f"http://{name}:{os.environ['PORT']}",
+        "XQMJ_URL": url,
         "XQMJ_LIVE_URL": f"http://{name}:{os.environ['LIVE_PORT']}",
+        "XQMJ_LIVE_ORIGINS": url,
     }
 
 
