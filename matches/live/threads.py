@@ -17,11 +17,11 @@ async def in_thread(call: Callable[[*Ts], T], *args: *Ts) -> T:
 
     No request ends here that would close it, and one that broke would stay broken.
     """
-    return await asyncio.to_thread(_done, call, *args)
 
+    def done() -> T:
+        try:
+            return call(*args)
+        finally:
+            close_old_connections()
 
-def _done(call: Callable[[*Ts], T], *args: *Ts) -> T:
-    try:
-        return call(*args)
-    finally:
-        close_old_connections()
+    return await asyncio.to_thread(done)
