@@ -27,9 +27,10 @@ def refuse_unfit_database(**_: Any) -> None:
     checks.refuse_unfit_database()
 
 
+@signals.worker_process_init.connect
 @signals.worker_ready.connect
 def collect_seldom(**_: Any) -> None:
-    """By now everything is imported."""
+    """In the worker and in each process of its pool: by now everything is imported."""
     from xqmj_site import collector
 
     collector.seldom()

@@ -48,7 +48,7 @@ class LobbyView(ApiView):
         done = idempotency.once(
             scope=idempotency.scope_of(player=caller(request).id, address=None),
             key=idempotency_key(django),
-            fingerprint=fingerprint(request.path_info, written(body)),
+            fingerprint=fingerprint(request.path_info, written(body), method=str(request.method)),
             effect=effect,
         )
         return HttpResponse(done.body, status=done.status, content_type=JSON)

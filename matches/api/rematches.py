@@ -83,11 +83,9 @@ class RematchView(LobbyView):
         made = rematches.accepted_before(who=who, key=key)
         if made is not None:
             return answer(RematchAgreed(match_id.hex, made.hex), status=201)
-        offered: list[Rematch] = []
 
         def effect() -> tuple[int, bytes]:
             one = rematches.offer(who=who, match_id=match_id)
-            offered.append(one)
             made = None if one.taken_by is None else one.match_id.hex
             return 201, msgspec.json.encode(RematchAgreed(match_id.hex, made))
 
@@ -96,8 +94,8 @@ class RematchView(LobbyView):
         except rematches.Wanted:
             done = rematches.accept(who=who, match_id=match_id, key=key)
             return answer(RematchAgreed(match_id.hex, done.entry.match_id.hex), status=201)
-        for one in offered:
-            rematches.finish(one)
+        # Repeated too: whoever has the id of a match must find one.
+        rematches.finish(match_id)
         return response
 
     @operation(

@@ -12,6 +12,9 @@ import msgspec
 from matches.domain.state import Match
 from matches.games.protocol import Seat
 
+SHOWN_AFTER_MS = 10_000
+"""A seat that has shown nothing for so long is called absent; nobody is told anything before."""
+
 
 class Absence(msgspec.Struct, frozen=True):
     """`seat` is to act and may have been active until `since_ms`.

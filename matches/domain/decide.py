@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from matches.domain import deal
-from matches.domain.absence import absence
+from matches.domain.absence import SHOWN_AFTER_MS, absence
 from matches.domain.clock import CONTROLS, FLOW, Due
 from matches.domain.commands import Act, ClaimAbsence, Command, Join, Leave, Ready, Resign
 from matches.domain.events import MatchCreated, SeatReady, SeatTaken, Stamped
@@ -181,7 +181,8 @@ def _claim_absence(match: Match, command: Command, at_ms: int) -> tuple[Stamped,
     body = cast("ClaimAbsence", command.body)
     seat = seat_of(match, command.player)
     gone = absence(match, seen_ms=body.seen_ms)
-    if gone is None or gone.seat == seat:
+    if gone is None or gone.seat == seat or at_ms - gone.since_ms < SHOWN_AFTER_MS:
+        # Whether the seat was there a moment ago is not for the other to know.
         raise Rejected("not_absent")
     if at_ms < gone.claim_at_ms:
         raise Rejected("not_absent", claim_at_ms=gone.claim_at_ms)

@@ -6,7 +6,7 @@ then the pause in which a private answer might have been given is long over.
 
 from __future__ import annotations
 
-from matches.domain.absence import Absence, absence
+from matches.domain.absence import SHOWN_AFTER_MS, Absence, absence
 from matches.domain.commands import Body, ClaimAbsence
 from matches.domain.state import Match
 from matches.eventstore import presence
@@ -17,8 +17,9 @@ from matches.services.computers import level_of
 from matches.services.errors import unavailable
 from matches.services.presence import UNCERTAIN_MS
 
-SHOWN_AFTER_MS = 10_000
-"""A seat that has shown nothing for so long is called absent."""
+HOLD_MS = 300
+"""A claim waits so long for signs of life that came before it: moves on their way into the log, and
+notes on their way into the table."""
 
 
 def shown(entry: Entry, viewer: Viewer) -> Absence | None:

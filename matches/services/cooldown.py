@@ -20,10 +20,13 @@ def check(player: str, *, now_ms: int) -> None:
 
     Raises `ServiceError`: cooling_down, unavailable.
     """
+    within_ms, cooldown_ms = (
+        1_000 * seconds for seconds in (settings.XQMJ_ABORTS_WITHIN_S, settings.XQMJ_COOLDOWN_S)
+    )
     try:
         aborted_ms = store.aborted_by(
             player,
-            since_ms=now_ms - 1_000 * settings.XQMJ_ABORTS_WITHIN_S,
+            since_ms=now_ms - cooldown_ms - within_ms,
             without=computers.IDS,
             limit=settings.XQMJ_ABORTS,
         )
@@ -31,6 +34,8 @@ def check(player: str, *, now_ms: int) -> None:
         raise unavailable() from error
     if len(aborted_ms) < settings.XQMJ_ABORTS or not aborted_ms:
         return
-    left_ms = aborted_ms[0] + 1_000 * settings.XQMJ_COOLDOWN_S - now_ms
+    if aborted_ms[0] - aborted_ms[-1] >= within_ms:
+        return
+    left_ms = aborted_ms[0] + cooldown_ms - now_ms
     if left_ms > 0:
         raise ServiceError("cooling_down", retry_after_s=-(-left_ms // 1_000))

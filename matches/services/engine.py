@@ -72,7 +72,8 @@ class Committed(Protocol):
 
 
 Prepare = Callable[[Entry, str], Body]
-"""Makes the body of a player's (id in hex) command from the match that it is for; may refuse it."""
+"""Makes the body of a player's (id in hex) command from the match that it is for, after the table
+did what it owed; may refuse it."""
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -83,6 +84,7 @@ class _Asked(msgspec.Struct, frozen=True):
     key: CommandKey | None
     expected_seq: int | None
     prepare: Prepare | None
+    hold_ms: int
 
 
 class _Again(Exception):
@@ -96,6 +98,7 @@ class _Run:
         self.match_id = match_id
         self.received_ms: int | None = None
         self.beaten = False
+        self.held = False
 
     def stamp(self, now_ms: int) -> int:
         """When the request was received: the database clock of its first load, kept for good."""
@@ -137,16 +140,19 @@ class Engine:
         key: CommandKey | None = None,
         expected_seq: int | None = None,
         prepare: Prepare | None = None,
+        hold_ms: int = 0,
     ) -> Executed:
         """Let a player (public id in hex) command something; two trips where nobody interferes.
 
         `expected_seq` is the last line the player has seen. `prepare` may refuse a
-        command that is not in the log yet, or put another body in its place.
+        command that is not in the log yet, or put another body in its place. One
+        that would stand is decided anew after `hold_ms`, by what is known then of
+        the instant at which it was received.
         Raises `ServiceError`: unknown_match, key_reused, match_ended, stale_seq
         (`seq` is the newest line), unavailable, unreadable_match, and every
         refusal of the match and of its rules.
         """
-        asked = _Asked(player, body, key, expected_seq, prepare)
+        asked = _Asked(player, body, key, expected_seq, prepare, hold_ms)
         run = _Run(match_id)
         try:
             executed = self._try(match_id, lambda: self._execute(run, asked))
@@ -207,14 +213,18 @@ class Engine:
         replayed = _replayed(found.entry, asked.key)
         if replayed is not None:
             return replayed
-        body = asked.body if asked.prepare is None else asked.prepare(found.entry, asked.player)
         match, owed = steps.owed_before(found, viewer, received_ms)
         at_ms = max(received_ms, match.at_ms)
         self._beat_if_needed(run, found, domain.due_at(match), at_ms)
         try:
             steps.check_open(match)
             steps.check_seen(found.entry, owed, viewer, asked.expected_seq)
+            body = asked.body
+            if asked.prepare is not None:
+                settled = msgspec.structs.replace(found.entry, match=match)
+                body = asked.prepare(settled, asked.player)
             after, decided = domain.decide(match, Command(at_ms, asked.player, body))
+            self._hold(run, asked.hold_ms)
             entry = self._append(
                 found.entry, after, (*owed, *decided), by="command", owed=len(owed), key=asked.key
             )
@@ -282,6 +292,13 @@ class Engine:
         if overdue or found.entry.now_ms - found.alive_ms > GAP_THRESHOLD_MS:
             run.beaten = True
             self.store.beat()
+            raise _Again
+
+    def _hold(self, run: _Run, hold_ms: int) -> None:
+        """Let what was received before reach the log, once."""
+        if hold_ms and not run.held:
+            run.held = True
+            self._sleep(hold_ms / 1000)
             raise _Again
 
     def _await(self, due: Due, now_ms: int) -> NoReturn:

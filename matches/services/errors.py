@@ -95,7 +95,7 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "hand_over": Code(409, "The hand is over; the next one has not been dealt."),
         "not_absent": Code(
             409,
-            "The seat to act is not absent, or not yet for so long: `claim_at_ms` says when.",
+            "The seat to act is not absent, or not yet for so long: `claim_at_ms` may say when.",
         ),
         "nothing_to_ready": Code(409, "Nothing waits for you to be ready."),
         "already_ready": Code(409, "You are already ready."),

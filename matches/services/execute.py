@@ -62,6 +62,7 @@ def execute(
         key=key,
         expected_seq=expected_seq,
         prepare=_PREPARED.get(type(body)),
+        hold_ms=absence.HOLD_MS if isinstance(body, ClaimAbsence) else 0,
     )
 
 

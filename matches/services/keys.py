@@ -39,9 +39,9 @@ def command_key(*, player: str, key: str, path: str, body: bytes) -> CommandKey:
     return CommandKey(command_id=UUID(bytes=named[:16]), fingerprint=fingerprint(path, body))
 
 
-def fingerprint(path: str, body: bytes) -> int:
+def fingerprint(path: str, body: bytes, *, method: str = "POST") -> int:
     """Tells a write from another one under the same key; signed, 64 bits."""
-    return _signed(hashlib.sha256(_request(path, body)).digest())
+    return _signed(hashlib.sha256(_request(path, body, method)).digest())
 
 
 def keyed_fingerprint(path: str, body: bytes) -> int:
@@ -53,8 +53,8 @@ def keyed_fingerprint(path: str, body: bytes) -> int:
     return _signed(salted_hmac("xqmj.fingerprint", asked, algorithm="sha256").digest())
 
 
-def _request(path: str, body: bytes) -> bytes:
-    return b"POST " + path.encode() + b"\n" + body
+def _request(path: str, body: bytes, method: str = "POST") -> bytes:
+    return f"{method} {path}\n".encode() + body
 
 
 def _signed(digest: bytes) -> int:

@@ -41,6 +41,7 @@ class Outbox(Generic[T]):
         capacity: int = 1_000,
         linger_s: float = LINGER_S,
         most_at_once: int = MOST_AT_ONCE,
+        stale_s: float = STALE_S,
     ) -> None:
         self._name = name
         self._send = send
@@ -48,6 +49,7 @@ class Outbox(Generic[T]):
         self._capacity = capacity
         self._linger_s = linger_s
         self._most_at_once = most_at_once
+        self._stale_s = stale_s
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -80,7 +82,7 @@ class Outbox(Generic[T]):
         open_ = True
         while open_:
             batch, open_ = self._batch()
-            fresh = [item for put_s, item in batch if time.monotonic() - put_s <= STALE_S]
+            fresh = [item for put_s, item in batch if time.monotonic() - put_s <= self._stale_s]
             self._count("dropped", len(batch) - len(fresh))
             if not fresh:
                 continue

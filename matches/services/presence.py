@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 
 from matches.eventstore import presence
 from matches.services.outbox import Outbox
@@ -25,6 +26,8 @@ UNCERTAIN_MS = 5_000
 """So long after the instant on record a player may still have done something: longer than
 `FRESH_S` and `TOGETHER_S` together."""
 REMEMBERED = 20_000
+STALE_S = 20.0
+"""A note that waited longer for the database is dropped: by then there is a gap in service."""
 
 
 class Noted:
@@ -33,10 +36,11 @@ class Noted:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._at_s: OrderedDict[str, float] = OrderedDict()
-        self._back: Outbox[str] = Outbox("presence", presence.note)
+        self._back: Outbox[str] = Outbox("presence", self._write, stale_s=STALE_S)
         self._there: Outbox[str] = Outbox(
             "presence",
-            presence.note,
+            self._write,
+            stale_s=STALE_S,
             capacity=REMEMBERED,
             linger_s=TOGETHER_S,
             most_at_once=REMEMBERED,
@@ -54,6 +58,16 @@ class Noted:
             while len(self._at_s) > REMEMBERED:
                 self._at_s.popitem(last=False)
         (self._back if away_s >= AWAY_S else self._there).put(player)
+
+    def _write(self, players: Sequence[str]) -> None:
+        try:
+            presence.note(players)
+        except Exception:
+            # Whoever is still there is noted again with the next request, and as coming back.
+            with self._lock:
+                for player in players:
+                    self._at_s.pop(player, None)
+            raise
 
     def flush(self) -> None:
         """Write down what was noted: for an orderly end."""

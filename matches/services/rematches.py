@@ -96,10 +96,11 @@ def accepted_before(*, who: Identity, key: CommandKey) -> UUID | None:
     return None if made is None else made.entry.match_id
 
 
-def finish(offered: Rematch) -> None:
-    """Make the match of a rematch that is agreed to; of another do nothing."""
-    if offered.taken_by is not None and not offered.made:
-        offers.finish(REMATCHES, offered)
+def finish(match_id: UUID) -> None:
+    """Make the rematch of a match, where one is agreed to and not made yet."""
+    agreed = Rematch.objects.filter(rematch_of=match_id, taken_by__isnull=False, made=False).first()
+    if agreed is not None:
+        offers.finish(REMATCHES, agreed)
 
 
 def withdraw(*, who: Identity, match_id: UUID) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from matches.models import Rematch
+from matches.services import rematches
 from matches.services.computers import IDS
+from matches.services.errors import unavailable
 from tests.functional.test_schema import check
 from tests.support import api
 from tests.support.ahead import AheadStore
@@ -81,6 +83,34 @@ class TestRematch:
         assert ada.post(f"matches/{old}/rematch", key="k").raw == offered.raw
         assert bob.post(f"matches/{old}/rematch", key="k").raw == agreed.raw
         assert not Rematch.objects.exists()
+
+    def test_of_a_computer_s_match_is_made_when_its_answer_is_repeated(
+        self, seats: tuple[Player, Player], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ada, _ = seats
+        old = api.created(ada, computer=1)
+        assert ada.post(f"matches/{old}/ready").status == 200
+        assert ada.post(f"matches/{old}/resign").status == 200
+
+        def away(_match_id: Any) -> None:
+            raise unavailable()
+
+        with monkeypatch.context() as broken:
+            broken.setattr(rematches, "finish", away)
+            assert ada.post(f"matches/{old}/rematch", key="k").status == 503
+        again = ada.post(f"matches/{old}/rematch", key="k")
+
+        assert again.status == 201
+        assert ada.get(f"matches/{again.json['match_id']}").status == 200
+
+    def test_key_of_an_offer_is_none_for_taking_it_back(
+        self, seats: tuple[Player, Player], old: str
+    ) -> None:
+        ada, _ = seats
+        assert ada.post(f"matches/{old}/rematch", key="k").status == 201
+
+        assert ada.delete(f"matches/{old}/rematch", key="k").code == "key_reused"
+        assert ada.delete(f"matches/{old}/rematch", key="l").status == 204
 
     def test_an_old_offer_repeated_accepts_nothing(
         self, seats: tuple[Player, Player], old: str

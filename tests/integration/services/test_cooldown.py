@@ -89,6 +89,19 @@ class TestBlame:
         left(ana, player())
         assert retry_after_s(ana) == 900
 
+    def test_lasts_its_time_though_the_first_abort_gets_old_meanwhile(
+        self, player: Make, clock: AheadStore
+    ) -> None:
+        ana = player()
+        for wait_ms in (1_800_000, 1_740_000, 0):
+            left(ana, player())
+            clock.ahead_ms += wait_ms
+        assert retry_after_s(ana) == 900
+
+        clock.ahead_ms += 840_000
+
+        assert retry_after_s(ana) == 60
+
     def test_forgets_what_is_an_hour_old(self, player: Make, clock: AheadStore) -> None:
         ana = player()
         left(ana, player())

@@ -177,7 +177,7 @@ class TestRematch:
             execute.execute(match_id=old, player=ana.id, body=body)
 
         row = offer(ana, old)
-        rematches.finish(row)
+        rematches.finish(old)
 
         match = execute.observe(match_id=row.match_id).match
         assert match.players == (ana.id, computers.id_of(2))

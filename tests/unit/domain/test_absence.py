@@ -75,7 +75,13 @@ class TestClaim:
     def test_is_not_possible_in_the_pause(self, sitting: Sitting) -> None:
         sitting.discard(50_000, A, "rC")
 
-        assert refused(sitting, 51_000, ANA) == ("not_absent", {"claim_at_ms": 111_500})
+        assert refused(sitting, 51_000, ANA) == ("not_absent", {})
+
+    def test_tells_nothing_of_the_first_ten_seconds(self, sitting: Sitting) -> None:
+        """Whether the seat was just there, or did anything in the pause, is not the other's."""
+        assert refused(sitting, 9_999, BEN) == ("not_absent", {})
+        assert refused(sitting, 10_000, BEN) == ("not_absent", {"claim_at_ms": 60_000})
+        assert refused(sitting, 29_999, BEN, seen_ms=20_000) == ("not_absent", {})
 
     def test_does_not_count_the_time_of_an_outage(self, sitting: Sitting) -> None:
         gap = Gap(20_000, 30_000)

@@ -13,6 +13,7 @@ from matches.domain.match import due_at
 from matches.eventstore.pool import Unavailable
 from matches.eventstore.rows import ABORTED, FINISHED
 from matches.games.protocol import SeatViewer
+from matches.services.cache import Entry
 from matches.services.codes import TABLE
 from matches.services.errors import ServiceError
 from tests.support.parlour import Parlour, key, lose_races, refusal
@@ -205,6 +206,48 @@ class TestRefusedCommand:
 
         assert refusal(parlour, BEN, Join(), prepare=prepare).code == "rated_needs_accounts"
         assert parlour.kinds == ["match.created"]
+
+    def test_is_prepared_by_the_match_after_the_table_did_what_it_owed(
+        self, parlour: Parlour, rig: Rig
+    ) -> None:
+        rig.lay(NOTHING_OFFERED)
+        parlour.deal()
+        parlour.act(A, discard("rC"))
+        logged = len(parlour.log)
+        parlour.advance(1_500)
+        versions = []
+
+        def prepare(entry: Entry, _player: str) -> Resign:
+            versions.append(entry.version)
+            return Resign()
+
+        parlour.send(ANA, Resign(), prepare=prepare)
+
+        # The pause is over, so a tile was drawn first.
+        assert parlour.kinds[logged:] == ["xqmj.tile_drawn", "match.ended"]
+        assert versions == [logged + 1]
+
+    def test_that_is_held_is_decided_by_what_came_meanwhile(self, parlour: Parlour) -> None:
+        parlour.deal()
+        sleep = parlour.engine._sleep
+
+        def meanwhile(seconds: float) -> None:
+            sleep(seconds)
+            parlour.beside().send(BEN, Resign())
+
+        parlour.engine._sleep = meanwhile
+
+        assert refusal(parlour, ANA, Resign(), hold_ms=300).code == "match_ended"
+        assert parlour.log[-1].actor == 1
+
+    def test_that_is_held_keeps_the_instant_of_its_receipt(self, parlour: Parlour) -> None:
+        parlour.deal()
+        received_ms = parlour.clock()
+
+        parlour.send(ANA, Resign(), hold_ms=300)
+
+        assert parlour.clock() == received_ms + 300
+        assert parlour.log[-1].at_ms == received_ms
 
 
 class TestRepeatedCommand:

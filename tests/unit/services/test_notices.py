@@ -81,10 +81,9 @@ class TestOutbox:
         assert sent == [0, 2, 4]
         assert (count(box, "failed"), count(box, "sent")) == (3, 3)
 
-    def test_drops_what_waited_too_long(self, box: str, monkeypatch: Any) -> None:
-        monkeypatch.setattr(outbox, "STALE_S", -1.0)
+    def test_drops_what_waited_too_long(self, box: str) -> None:
         sent: list[int] = []
-        out: Outbox[int] = Outbox(box, sent.extend)
+        out: Outbox[int] = Outbox(box, sent.extend, stale_s=-1.0)
         out.put(1)
         out.close()
 

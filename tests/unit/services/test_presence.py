@@ -94,6 +94,31 @@ def test_a_failure_is_no_failure_of_the_request(
     assert written == ["ana"]
 
 
+@pytest.mark.usefixtures("clock")
+def test_who_was_not_written_down_comes_back_with_the_next_request(
+    monkeypatch: pytest.MonkeyPatch, written: list[str]
+) -> None:
+    note, failures = rows.note, [ConnectionError(), None]
+
+    def once(batch: Collection[str]) -> None:
+        if failures.pop(0):
+            raise ConnectionError
+        note(batch)
+
+    monkeypatch.setattr(rows, "note", once)
+    noted = Noted()
+    noted.note("ana")
+    end_s = time.monotonic() + 10
+    while len(failures) == 2 and time.monotonic() < end_s:
+        time.sleep(0.005)
+    time.sleep(0.05)
+    noted.note("ana")
+    noted.flush()
+
+    # Without a moment having passed on the clock.
+    assert written == ["ana"]
+
+
 def test_few_are_remembered(
     clock: Clock, written: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
