@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from uuid import UUID
 
@@ -86,6 +86,11 @@ def rating_in(player: UUID, pool: str) -> Decimal:
     """Return the player's rating in the pool, a newcomer's without a rated match there."""
     found = Rating.objects.filter(player=player, pool=pool).values_list("rating", flat=True).first()
     return NEWCOMER.rating if found is None else found
+
+
+def ratings_in_all(players: Collection[UUID]) -> list[tuple[UUID, str, Decimal]]:
+    """Player, pool and rating of whatever these players are rated in."""
+    return list(Rating.objects.filter(player__in=players).values_list("player", "pool", "rating"))
 
 
 def leaderboard(pool: str, *, limit: int) -> list[Ranked]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection
 from uuid import UUID
 
 from matches.services.ports import Standing
 from ratings.glicko2 import is_provisional
 from ratings.pools import UnknownControl, pool_of
-from ratings.selectors import rating_in
+from ratings.selectors import rating_in, ratings_in_all
 from ratings.stakes import Strength, known_until, stake, strength_at
 
 
@@ -21,6 +23,14 @@ def rating_of(*, player: str, ruleset: str, control: str) -> int | None:
     except UnknownControl:
         return None
     return round(rating_in(UUID(hex=player), pool.key))
+
+
+def ratings_of(players: Collection[str], /) -> dict[str, dict[str, int]]:
+    """The players' ratings in whole points by pool, as `matches.services.ports.RatingsOf` says."""
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for player, pool, rating in ratings_in_all([UUID(hex=one) for one in players]):
+        found[player.hex][pool] = round(rating)
+    return found
 
 
 def at_start(

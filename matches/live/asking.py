@@ -73,6 +73,12 @@ def check_origin(scope: Scope) -> None:
         raise ServiceError("forbidden")
 
 
+def no_query(scope: Scope) -> None:
+    """Refuse a query where none is known."""
+    if scope["query_string"]:
+        raise ServiceError("unknown_parameter")
+
+
 def after(scope: Scope) -> int | None:
     """The one parameter that there is, read as REST reads it; None where it is not given."""
     given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)

@@ -27,6 +27,7 @@ from matches.live.connections import (
     close_code,
     refusal_of,
 )
+from matches.live.mine import personal
 from matches.live.places import place
 from matches.live.threads import in_thread
 from matches.services import accounts, keys, parsing
@@ -69,6 +70,11 @@ class Done(msgspec.Struct, frozen=True):
 async def match_socket(scope: Scope, receive: Receive, send: Send) -> None:
     """One viewer's match: its lines, and where the viewer sits, its commands."""
     await serve(_match, scope, receive, send)
+
+
+async def my_socket(scope: Scope, receive: Receive, send: Send) -> None:
+    """A player's own things: all of them, then what changes."""
+    await serve(_mine, scope, receive, send)
 
 
 async def no_socket(scope: Scope, receive: Receive, send: Send) -> None:
@@ -116,6 +122,24 @@ async def _match(connection: Connection, scope: Scope) -> None:
         )
 
 
+async def _mine(connection: Connection, scope: Scope) -> None:
+    asking.check_origin(scope)
+    asking.no_query(scope)
+    asker = await asyncio.to_thread(asking.admitted, scope)
+
+    async def send(said: tuple[Any, ...]) -> None:
+        await _tell_lines(connection, said)
+
+    with place(asker.player):
+        await _first_of(personal.follow(asker, asker.player, send), _deaf(connection))
+
+
+async def _deaf(connection: Connection) -> None:
+    """Refuse whatever is said where nothing is asked for."""
+    async for _ in connection.frames():
+        await connection.tell_value(refusal_of(Problem("method_not_allowed")))
+
+
 async def _begun(connection: Connection, match_id: UUID, asker: Asker, after: int | None) -> Events:
     """Send a snapshot, or the lines after the last that the client has."""
     found = await following.begin(match_id, asker, after or 0)
@@ -140,7 +164,7 @@ async def _tell(
         pass
 
 
-async def _tell_lines(connection: Connection, lines: tuple[Line, ...]) -> None:
+async def _tell_lines(connection: Connection, lines: tuple[msgspec.Struct, ...]) -> None:
     if not lines:
         await connection.tell("")
     for line in lines:

@@ -1,4 +1,4 @@
-"""A match as newline-delimited JSON: the same lines as REST, resumed with `after`."""
+"""Streams of newline-delimited JSON: of a match the same lines as REST, resumed with `after`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import msgspec
 from channels.exceptions import StopConsumer
 from channels.generic.http import AsyncHttpConsumer
 
-from matches.domain.visibility import Line
 from matches.live import asking, following
+from matches.live.mine import personal
 from matches.live.places import place
 from matches.services import wire
 from matches.services.errors import ServiceError
@@ -51,13 +51,11 @@ class Chunked(AsyncHttpConsumer):
         await _refuse(self, ServiceError("length_required"))
 
 
-class MatchStream(AsyncHttpConsumer):
-    """One viewer's lines of one match until it ends, as `application/x-ndjson`.
+class LineStream(AsyncHttpConsumer):
+    """Lines as `application/x-ndjson` until they end, or the token is no longer good.
 
-    `Authorization: Bearer` names the player; one without a seat is a spectator.
-    `after` is the last line the client has (0: from the first on). The stream
-    ends with the match's last line, or when the token is no longer good; an
-    empty line means that it is alive.
+    `Authorization: Bearer` names the player. An empty line means that the
+    stream is alive.
     """
 
     _task: asyncio.Task[None] | None = None
@@ -94,22 +92,48 @@ class MatchStream(AsyncHttpConsumer):
     async def _asked(self) -> None:
         if self.scope["method"] != "GET":
             raise ServiceError("method_not_allowed")
+        await self._streamed()
+        await self.send_body(b"")
+
+    async def _streamed(self) -> None:
+        """Send what there is to send."""
+        raise NotImplementedError
+
+    async def _tell(self, lines: tuple[msgspec.Struct, ...]) -> None:
+        if not self._has_begun:
+            self._has_begun = True
+            await self.send_headers(headers=_headers(b"application/x-ndjson"))
+        await self.send_body(_lines(lines) or b"\n", more_body=True)
+
+
+class MatchStream(LineStream):
+    """One viewer's lines of one match until it ends.
+
+    A player without a seat is a spectator. `after` is the last line the client
+    has (0: from the first on).
+    """
+
+    async def _streamed(self) -> None:
         after = asking.after(self.scope) or 0
         asker = await asyncio.to_thread(asking.admitted, self.scope)
         match_id = UUID(self.scope["url_route"]["kwargs"]["match_id"])
         with place(asker.player), following.woken_by(match_id) as woken:
             found = await following.begin(match_id, asker, after)
-            self._has_begun = True
-            await self.send_headers(headers=_headers(b"application/x-ndjson"))
             await self._tell(found.events)
             await following.follow(found, asker, woken, self._tell)
-        await self.send_body(b"")
-
-    async def _tell(self, lines: tuple[Line, ...]) -> None:
-        await self.send_body(_lines(lines) or b"\n", more_body=True)
 
 
-def _lines(events: Iterable[Line]) -> bytes:
+class MyStream(LineStream):
+    """A player's own things: all of them, then what changes."""
+
+    async def _streamed(self) -> None:
+        asking.no_query(self.scope)
+        asker = await asyncio.to_thread(asking.admitted, self.scope)
+        with place(asker.player):
+            await personal.follow(asker, asker.player, self._tell)
+
+
+def _lines(events: Iterable[msgspec.Struct]) -> bytes:
     return b"".join(msgspec.json.encode(line) + b"\n" for line in events)
 
 

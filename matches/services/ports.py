@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -27,6 +27,14 @@ class RatingOf(Protocol):
 
     def __call__(self, *, player: str, ruleset: str, control: str) -> int | None:
         """The rating of a player (id in hex) where a rated match of these counts; None: nowhere."""
+        ...
+
+
+class RatingsOf(Protocol):
+    """Knows the ratings of many players at once."""
+
+    def __call__(self, players: Collection[str], /) -> Mapping[str, Mapping[str, int]]:
+        """Of each player (id in hex) who has any: the ratings in whole points, by pool."""
         ...
 
 

@@ -9,6 +9,11 @@ import pytest
 from matches.domain import deal
 from tests.support import ahead
 from tests.support.ahead import AheadStore
+from tests.support.servers import Servers
+from tests.support.serving import Serving, serving
+
+PAGE = "https://pages.example"
+"""An origin whose pages may open sockets."""
 
 
 @pytest.fixture
@@ -27,3 +32,16 @@ def rigged(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[str, ...]], None]
         monkeypatch.setattr(deal, "order", lambda *_args: order)
 
     return rig
+
+
+@pytest.fixture(scope="module")
+def live(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """The live role as it runs in production."""
+    with serving(
+        "live",
+        servers=servers,
+        folder=tmp_path_factory.mktemp("live"),
+        health="/live/v1/health",
+        XQMJ_LIVE_ORIGINS=PAGE,
+    ) as found:
+        yield found

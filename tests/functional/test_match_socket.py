@@ -14,29 +14,14 @@ from knox.models import AuthToken
 from websockets.exceptions import ConnectionClosed
 
 from matches.services import tokens
+from tests.functional.conftest import PAGE
 from tests.support.api import InProcess, Player, begun, guest, registered
-from tests.support.servers import Servers
-from tests.support.serving import Serving, serving
+from tests.support.serving import Serving
 from tests.support.sockets import Socket
 
 pytestmark = pytest.mark.django_db
 
 NOBODYS = "0190a5a000007000800000000000000f"
-PAGE = "https://pages.example"
-
-
-@pytest.fixture(scope="module")
-def live(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """The live role as it runs in production."""
-    with serving(
-        "live",
-        servers=servers,
-        folder=tmp_path_factory.mktemp("live"),
-        health="/live/v1/health",
-        XQMJ_LIVE_ORIGINS=PAGE,
-    ) as found:
-        yield found
-
 
 Open = Callable[..., Socket]
 
@@ -73,12 +58,14 @@ def events(player: Player, match_id: str, after: int = 0) -> list[dict[str, Any]
 
 
 def to_move(match_id: str, *players: Player) -> tuple[Player, dict[str, Any]]:
-    """Who may discard, and a discard."""
-    for player in players:
-        seen = player.get(f"matches/{match_id}").json["match"]
-        for action in seen["legal"]:
-            if action["type"] == "discard":
-                return player, action
+    """Who may discard as soon as the pause is over, and a discard."""
+    end_s = time.monotonic() + 10
+    while time.monotonic() < end_s:
+        for player in players:
+            for action in player.view(match_id)["legal"]:
+                if action["type"] == "discard":
+                    return player, action
+        time.sleep(0.1)
     raise AssertionError("nobody may discard")
 
 
@@ -124,7 +111,7 @@ class TestLines:
             while (heard[-1]["seq"] if heard else 0) < discarded - 1:
                 heard.append(socket.line())
             socket.cut()
-            time.sleep(1.7)  # the pause after a discard, and the draw that ends it
+            time.sleep(1.0)  # in the middle of the pause after a discard
         two.post(f"matches/{match_id}/resign")
         socket = opened(match_id, f"?after={heard[-1]['seq']}", token=one.token)
         heard += socket.rest()

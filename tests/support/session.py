@@ -25,7 +25,7 @@ _PART = re.compile(
     r"^```http\n(.*?)^```$|^<!-- wait (\d+) -->$|^```websocket\n(.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
-_ID = re.compile(r'(?<="id": ")[^"]+(?=")')
+_ID = re.compile(r'(?<=^\{"id": ")[^"]+(?=")')
 _NAMED = re.compile(r'[0-9a-f]{32,}|(?:W/)?"[A-Za-z0-9_-]{22}"')
 _NEW = re.compile(rf"{_NAMED.pattern}|[0-9a-f-]{{36}}|[A-Za-z0-9+/]{{40,}}={{0,2}}")
 _INSTANT = re.compile(r"\b1[67]\d{11}\b")

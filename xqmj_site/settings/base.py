@@ -136,6 +136,8 @@ XQMJ_ABORTS_WITHIN_S = environ.number("XQMJ_ABORTS_WITHIN_S", 3_600)
 XQMJ_COOLDOWN_S = environ.number("XQMJ_COOLDOWN_S", 900)
 """for so many seconds after the last of them."""
 
+XQMJ_RATINGS_OF = "xqmj_site.standings.ratings_of"
+"""What knows the ratings of those who listen: a `ports.RatingsOf`."""
 XQMJ_AT_START = "xqmj_site.standings.at_start"
 """What knows how strong the players of a match were when it began: a `ports.AtStart`."""
 XQMJ_RATED_TASK = "ratings.apply_finished"
