@@ -17,16 +17,7 @@ from matches.services.cache import Entry
 from matches.services.codes import TABLE
 from matches.services.errors import ServiceError
 from tests.support.parlour import Parlour, key, lose_races, refusal
-from tests.support.sitting import (
-    ANA,
-    BEN,
-    CHOW_OFFERED,
-    EVE,
-    NOTHING_OFFERED,
-    A,
-    B,
-    Rig,
-)
+from tests.support.sitting import ANA, BEN, CHOW_OFFERED, EVE, NOTHING_OFFERED, A, B, Rig
 from tests.support.xqmj import PASS, WIN, discard
 
 
