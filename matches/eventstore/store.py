@@ -50,6 +50,10 @@ _BEAT = "SELECT es.beat(%s)"
 _NOW = "SELECT es.now_ms()"
 _DUE = "SELECT * FROM es.due_matches(%s, %s, %s)"
 _RATED_SEAT = "SELECT match_id FROM es.rated_seat WHERE player = %s"
+_SETTLED = """
+SELECT match_id, version FROM es.match_head
+ WHERE match_id = ANY (%s::uuid[]) AND (due_at_ms IS NULL OR due_at_ms > es.now_ms())
+"""
 _HASH = "SELECT hash FROM es.match_event WHERE match_id = %s AND seq = %s"
 
 _LISTED = """
@@ -304,6 +308,12 @@ def beat() -> Beat:
     """
     ((now_ms,),) = pool.run(_BEAT, (str(GAP_THRESHOLD_MS),)).rows
     return Beat(now_ms)
+
+
+def settled_versions(match_ids: Collection[UUID]) -> dict[UUID, int]:
+    """How far those of the matches have come whose table has nothing to do now."""
+    asked = "{" + ",".join(map(str, match_ids)) + "}"
+    return dict(pool.run(_SETTLED, (asked,)).rows)
 
 
 def now() -> int:

@@ -17,6 +17,7 @@ from matches.domain.visibility import Line
 from matches.live.asking import Asker
 from matches.services import accounts, matches, notices
 from matches.services.errors import ServiceError
+from matches.services.heads import heads
 from matches.services.viewers import viewer_of
 
 KEEP_ALIVE_S = 15.0
@@ -39,7 +40,7 @@ def woken_by(match_id: UUID) -> Iterator[asyncio.Event]:
     def wake() -> None:
         loop.call_soon_threadsafe(woken.set)
 
-    with notices.watching(match_id, wake):
+    with notices.watching(match_id, wake), heads.followed(match_id):
         yield woken
 
 
@@ -64,6 +65,11 @@ async def follow(found: matches.Events, asker: Asker, woken: asyncio.Event, send
         look_s = LOOK_S - (time.monotonic() - began_s) % LOOK_S
         own_look = not await _told(woken, look_s)
         now_s = time.monotonic()
+        if own_look and _has_all(found, asker):
+            if now_s - sent_s >= KEEP_ALIVE_S:
+                sent_s = now_s
+                await send(())
+            continue
         try:
             found = await _events(found.entry.match_id, asker, found.seq)
         except ServiceError as error:
@@ -77,6 +83,14 @@ async def follow(found: matches.Events, asker: Asker, woken: asyncio.Event, send
         if own_look and now_s - sent_s >= KEEP_ALIVE_S:
             sent_s = now_s
             await send(())
+
+
+def _has_all(found: matches.Events, asker: Asker) -> bool:
+    """Whether a look would show nothing, as far as is known without a trip."""
+    entry = found.entry
+    return not heads.may_have_moved(entry.match_id, entry.version) and accounts.still_good(
+        asker.token, asker.player, trusted_s=TRUSTED_S
+    )
 
 
 async def _told(woken: asyncio.Event, within_s: float) -> bool:

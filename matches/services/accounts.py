@@ -150,6 +150,17 @@ def authenticate(token: str, *, trusted_s: float | None = None) -> Identity:
     return Identity(found.public_id, found.kind, found.username)
 
 
+def still_good(token: str, player: str, *, trusted_s: float) -> bool:
+    """Whether a token that spoke for the player was looked up that lately; costs no trip.
+
+    Where it was, the player is there. False says nothing: `authenticate` has to.
+    """
+    if not tokens.is_fresh(token, trusted_s=trusted_s):
+        return False
+    presence.note(player)
+    return True
+
+
 def _player_of(username: str) -> Player | None:
     if not names.may_exist(username):
         return None

@@ -118,6 +118,11 @@ def digest_of(token: str) -> str:
     return str(knox_settings.SECURE_HASH_ALGORITHM(token.encode()).hexdigest())
 
 
+def is_fresh(token: str, *, trusted_s: float) -> bool:
+    """Whether `look_up` would answer, and with a player, without a trip."""
+    return token.isascii() and _memory.get(digest_of(token), trusted_s) is not None
+
+
 def look_up(token: str, *, trusted_s: float | None = None) -> PlayerRef | None:
     """Whom the token speaks for, None for an unknown, expired or revoked one, or one of the barred.
 

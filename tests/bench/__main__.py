@@ -23,6 +23,7 @@ BENCHES = (
     "store",
     "rebuild",
     "sweep",
+    "live",
     "weight",
     "memory",
     "parsing",

@@ -177,6 +177,15 @@ class Stage:
             yield port
 
     @contextlib.contextmanager
+    def live(self, servers: Servers, **more: str) -> Iterator[tuple[int, int]]:
+        """The live role as in production; yields its port and its process."""
+        port = processes.free_port()
+        environment = self.environment(servers, "live", LIVE_PORT=str(port), **more)
+        with self._running("live", roles.live(environment), environment) as pid:
+            _wait_for(port, "/live/v1/health")
+            yield port, pid
+
+    @contextlib.contextmanager
     def worker(self, servers: Servers, **more: str) -> Iterator[int]:
         """The worker role as in production; yields the id of the process that sweeps."""
         environment = self.environment(servers, "worker", **more)
@@ -225,13 +234,13 @@ def _wait_until_sweeping(servers: Servers) -> None:
             time.sleep(0.1)
 
 
-def _wait_for(port: int) -> None:
-    """Wait until a web server answers."""
+def _wait_for(port: int, path: str = "/api/v1/health") -> None:
+    """Wait until a server answers."""
     end = time.monotonic() + READY_S
     while True:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
         try:
-            connection.request("GET", "/api/v1/health")
+            connection.request("GET", path)
             if connection.getresponse().status == 200:
                 return
         except OSError:
@@ -239,5 +248,5 @@ def _wait_for(port: int) -> None:
         finally:
             connection.close()
         if time.monotonic() > end:
-            raise RuntimeError("the web server does not answer")
+            raise RuntimeError("the server does not answer")
         time.sleep(0.1)

@@ -38,6 +38,7 @@ MISTAKES = (
     "a match could not be settled",
     "a match cannot be read",
     "the listener failed",
+    "the heads could not be asked for",
 )
 """What our processes log when something happened that nobody thought of."""
 
