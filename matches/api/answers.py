@@ -15,6 +15,7 @@ from matches.games.protocol import Seat
 from matches.games.ruleset import Ruleset
 from matches.services.challenges import Reason
 from matches.services.matches import Now
+from matches.services.seeking import SeekShown
 from matches.services.shown import CommandAnswer, MatchAnswer, Person
 from matches.services.standings import Standings
 
@@ -35,29 +36,6 @@ class TokenAnswer(msgspec.Struct, frozen=True):
     token: str
     expires_at_ms: int | None
     player: Person
-
-
-class SeekShown(msgspec.Struct, frozen=True):
-    """Somebody who looks for an opponent.
-
-    `rating` was the player's when the seek was opened, None where the control
-    is never rated; `rating_min` and `rating_max` are whom it is for. `match_id`
-    is the match that accepting it has made.
-    """
-
-    id: str
-    player: Person
-    ruleset: str
-    rules_version: int
-    options: dict[str, str | int | bool]
-    control: str
-    rated: bool
-    rating: int | None
-    rating_min: int | None
-    rating_max: int | None
-    created_at_ms: int
-    expires_at_ms: int
-    match_id: str | None
 
 
 class SeekAnswer(msgspec.Struct, frozen=True):

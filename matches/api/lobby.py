@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from uuid import UUID
 
 import msgspec
@@ -14,7 +14,6 @@ from matches.api.answers import (
     PairingAnswer,
     SeekAnswer,
     SeeksAnswer,
-    SeekShown,
     Waiting,
     answer,
 )
@@ -24,14 +23,14 @@ from matches.api.drf import plain
 from matches.api.matches import shown
 from matches.api.requests import idempotency_key, no_query
 from matches.api.schema import operation
-from matches.models import Pairing, Seek
+from matches.models import Pairing
 from matches.services import idempotency, pairing, queries, seeks
 from matches.services.bodies import NoBody
 from matches.services.drafts import Terms
 from matches.services.keys import command_key, fingerprint, written
-from matches.services.people import PlayerRef
+from matches.services.seeking import seek_shown, seeks_shown
 from matches.services.seeks import Range
-from matches.services.shown import MatchAnswer, person
+from matches.services.shown import MatchAnswer
 from matches.services.viewers import viewer_of
 
 _PATH = {"seek_id": "The seek."}
@@ -77,7 +76,7 @@ class SeeksView(RatedView):
         self.query(request, NoQuery)
         own, found = seeks.mine(caller(request).id), seeks.open_seeks()
         known = queries.players(seek.player.hex for seek in (*own, *found))
-        return answer(SeeksAnswer(_listed(found, known), _listed(own, known)))
+        return answer(SeeksAnswer(seeks_shown(found, known), seeks_shown(own, known)))
 
     @operation(
         "open_seek",
@@ -118,7 +117,7 @@ class SeeksView(RatedView):
                 wanted=Range(body.rating_min, body.rating_max),
                 rating_of=self.rating_of,
             )
-            return 201, msgspec.json.encode(SeekAnswer(_shown(seek, who.ref)))
+            return 201, msgspec.json.encode(SeekAnswer(seek_shown(seek, who.ref)))
 
         return self.once(request, body, effect)
 
@@ -268,26 +267,4 @@ def _waiting(found: Pairing) -> Waiting:
         since_ms=found.since_ms,
         expires_at_ms=found.expires_ms,
         match_id=found.match_id.hex if found.made and found.match_id is not None else None,
-    )
-
-
-def _listed(found: Sequence[Seek], known: dict[str, PlayerRef]) -> tuple[SeekShown, ...]:
-    return tuple(_shown(seek, known[seek.player.hex]) for seek in found if seek.player.hex in known)
-
-
-def _shown(seek: Seek, player: PlayerRef) -> SeekShown:
-    return SeekShown(
-        id=seek.pk.hex,
-        player=person(player),
-        ruleset=seek.ruleset,
-        rules_version=seek.rules_version,
-        options=seek.options,
-        control=seek.control,
-        rated=seek.rated,
-        rating=seek.rating,
-        rating_min=seek.rating_min,
-        rating_max=seek.rating_max,
-        created_at_ms=seek.created_ms,
-        expires_at_ms=seek.expires_ms,
-        match_id=seek.match_id.hex if seek.made else None,
     )

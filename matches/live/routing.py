@@ -9,8 +9,8 @@ from channels.consumer import AsyncConsumer
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.urls import path, re_path
 
-from matches.live.sockets import match_socket, my_socket, no_socket
-from matches.live.streams import Chunked, Health, MatchStream, MyStream, Nothing
+from matches.live.sockets import lobby_socket, match_socket, my_socket, no_socket
+from matches.live.streams import Chunked, Health, LobbyStream, MatchStream, MyStream, Nothing
 from matches.services.wire import ID_PATTERN
 
 PREFIX = "live/v1"
@@ -46,7 +46,7 @@ async def _without_body(receive: Any) -> AsyncIterator[dict[str, Any]]:
             yield message
 
 
-_ME = f"{PREFIX}/me"
+_ME, _LOBBY = f"{PREFIX}/me", f"{PREFIX}/lobby"
 _MATCH = rf"^{PREFIX}/matches/(?P<match_id>{ID_PATTERN})/events$"
 
 streams = URLRouter(
@@ -54,6 +54,7 @@ streams = URLRouter(
         path(f"{PREFIX}/health", _routed(Health)),
         re_path(_MATCH, _routed(MatchStream)),
         path(_ME, _routed(MyStream)),
+        path(_LOBBY, _routed(LobbyStream)),
         re_path(r"", _routed(Nothing)),
     ]
 )
@@ -62,10 +63,16 @@ streams = URLRouter(
 # Channels hands out ASGI applications where Django's path() expects views.
 _match_socket: Any = match_socket
 _my_socket: Any = my_socket
+_lobby_socket: Any = lobby_socket
 _no_socket: Any = no_socket
 
 sockets = URLRouter(
-    [re_path(_MATCH, _match_socket), path(_ME, _my_socket), re_path(r"", _no_socket)]
+    [
+        re_path(_MATCH, _match_socket),
+        path(_ME, _my_socket),
+        path(_LOBBY, _lobby_socket),
+        re_path(r"", _no_socket),
+    ]
 )
 """The same addresses for WebSockets; all else is 4404."""
 

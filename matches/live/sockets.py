@@ -15,8 +15,9 @@ from uuid import UUID
 import msgspec
 
 from matches.domain.visibility import Line
-from matches.live import asking, following
+from matches.live import asking, following, kinds
 from matches.live.asking import Asker, Scope
+from matches.live.boards import Boards, Said
 from matches.live.connections import (
     ENDED,
     Closed,
@@ -27,7 +28,6 @@ from matches.live.connections import (
     close_code,
     refusal_of,
 )
-from matches.live.mine import personal
 from matches.live.places import place
 from matches.live.threads import in_thread
 from matches.services import accounts, keys, parsing
@@ -73,8 +73,13 @@ async def match_socket(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def my_socket(scope: Scope, receive: Receive, send: Send) -> None:
-    """A player's own things: all of them, then what changes."""
+    """What concerns a player: all of it, then what changes."""
     await serve(_mine, scope, receive, send)
+
+
+async def lobby_socket(scope: Scope, receive: Receive, send: Send) -> None:
+    """The open seeks: all of them, then what changes."""
+    await serve(_lobby, scope, receive, send)
 
 
 async def no_socket(scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,15 +128,25 @@ async def _match(connection: Connection, scope: Scope) -> None:
 
 
 async def _mine(connection: Connection, scope: Scope) -> None:
+    await _board(connection, scope, kinds.personal, None)
+
+
+async def _lobby(connection: Connection, scope: Scope) -> None:
+    await _board(connection, scope, kinds.lobby, kinds.LOBBY)
+
+
+async def _board(connection: Connection, scope: Scope, boards: Boards, name: str | None) -> None:
+    """Tell of a board; without a name it is the player's own."""
     asking.check_origin(scope)
     asking.no_query(scope)
     asker = await asyncio.to_thread(asking.admitted, scope)
 
-    async def send(said: tuple[Any, ...]) -> None:
+    async def send(said: tuple[Said, ...]) -> None:
         await _tell_lines(connection, said)
 
     with place(asker.player):
-        await _first_of(personal.follow(asker, asker.player, send), _deaf(connection))
+        told = boards.follow(asker, asker.player if name is None else name, send)
+        await _first_of(told, _deaf(connection))
 
 
 async def _deaf(connection: Connection) -> None:

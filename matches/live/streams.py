@@ -13,8 +13,7 @@ import msgspec
 from channels.exceptions import StopConsumer
 from channels.generic.http import AsyncHttpConsumer
 
-from matches.live import asking, following
-from matches.live.mine import personal
+from matches.live import asking, following, kinds
 from matches.live.places import place
 from matches.services import wire
 from matches.services.errors import ServiceError
@@ -123,14 +122,31 @@ class MatchStream(LineStream):
             await following.follow(found, asker, woken, self._tell)
 
 
-class MyStream(LineStream):
-    """A player's own things: all of them, then what changes."""
+class BoardStream(LineStream):
+    """A board: all things of it, then what changes."""
 
     async def _streamed(self) -> None:
         asking.no_query(self.scope)
         asker = await asyncio.to_thread(asking.admitted, self.scope)
         with place(asker.player):
-            await personal.follow(asker, asker.player, self._tell)
+            await self._follow(asker)
+
+    async def _follow(self, asker: asking.Asker) -> None:
+        raise NotImplementedError
+
+
+class MyStream(BoardStream):
+    """What concerns the player."""
+
+    async def _follow(self, asker: asking.Asker) -> None:
+        await kinds.personal.follow(asker, asker.player, self._tell)
+
+
+class LobbyStream(BoardStream):
+    """The open seeks."""
+
+    async def _follow(self, asker: asking.Asker) -> None:
+        await kinds.lobby.follow(asker, kinds.LOBBY, self._tell)
 
 
 def _lines(events: Iterable[msgspec.Struct]) -> bytes:

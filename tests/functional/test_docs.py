@@ -51,7 +51,7 @@ class TestSockets:
     def test_are_told_of_as_they_are(self) -> None:
         found = [part for part in parts(TEXT) if isinstance(part, Talk)]
 
-        assert len(found) == 3
+        assert len(found) == 4
 
     @pytest.mark.django_db
     def test_do_not_pass_whatever_is_said(
@@ -91,6 +91,6 @@ class TestAddresses:
 
         named = [re.sub(r"\(\?P<[^)]+\)", "[^/ `?]+", stem) for stem in stems if stem]
 
-        assert len(named) == 3
+        assert len(named) == 4
         for stem in named:
             assert re.search(f"GET /{stem}", TEXT), stem
