@@ -313,6 +313,38 @@ class Start(models.Model):
         return str(self.match_id)
 
 
+class TokenScope(models.Model):
+    """What a token that somebody made by hand is called, and what it may do.
+
+    A token without a row came from a log-in, and plays. The constraint is not the
+    database's: a process of an older release may delete a token and leave this.
+    """
+
+    token = models.OneToOneField(
+        "knox.AuthToken",
+        on_delete=models.CASCADE,
+        primary_key=True,
+        db_constraint=False,
+        related_name="named",
+    )
+    name = models.CharField(max_length=40)
+    scope = models.CharField(max_length=8)
+
+    class Meta:
+        """Scopes are few."""
+
+        db_table = "matches_token_scope"
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(scope__in=("play", "bot", "read")), name="token_scope"
+            ),
+        )
+
+    def __str__(self) -> str:
+        """The name and the scope."""
+        return f"{self.name} ({self.scope})"
+
+
 class WriteKey(models.Model):
     """One idempotent write that is no command of a match, and the answer it got.
 

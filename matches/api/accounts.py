@@ -12,7 +12,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
 from matches.api.answers import JSON, PlayerAnswer, TokenAnswer, answer
-from matches.api.base import ApiView, caller
+from matches.api.base import AccountView, ApiView, caller
 from matches.api.bodies import LoginBody, NoQuery, RegisterBody
 from matches.api.drf import plain
 from matches.api.identity import bearer, caller_by
@@ -147,7 +147,7 @@ class GuestView(EntryView):
         return self.once(request, self.read(request, NoBody), accounts.guest)
 
 
-class UpgradeView(ApiView):
+class UpgradeView(AccountView):
     """An account for a guest."""
 
     scopes: ClassVar[dict[str, str]] = {"POST": "write"}
@@ -172,10 +172,10 @@ class UpgradeView(ApiView):
     )
     def post(self, request: Request) -> HttpResponse:
         """Upgrade; matches stay, and so do tokens."""
-        django = plain(request)
-        no_query(django)
-        key, who, body = idempotency_key(django), caller(request), self.read(request, RegisterBody)
-        throttle.spend("register", address_of(django))
+        no_query(plain(request))
+        idempotency_key(plain(request))
+        who, body = caller(request), self.read(request, RegisterBody)
+        throttle.spend("register", address_of(plain(request)))
 
         def effect() -> tuple[int, bytes]:
             player = accounts.upgrade(
@@ -183,13 +183,7 @@ class UpgradeView(ApiView):
             )
             return 200, msgspec.json.encode(PlayerAnswer(person(player)))
 
-        done = idempotency.once(
-            scope=idempotency.scope_of(player=who.id, address=None),
-            key=key,
-            fingerprint=keyed_fingerprint(request.path_info, written(body)),
-            effect=effect,
-        )
-        return HttpResponse(done.body, status=done.status, content_type=JSON)
+        return self.once(request, body, effect)
 
 
 class LogoutView(ApiView):

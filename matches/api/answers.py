@@ -14,6 +14,7 @@ from matches.domain.visibility import Line, MatchView
 from matches.games.protocol import Seat
 from matches.games.ruleset import Ruleset
 from matches.services.challenges import Reason
+from matches.services.grants import Scope
 from matches.services.matches import Now
 from matches.services.seeking import SeekShown
 from matches.services.shown import CommandAnswer, MatchAnswer, Person
@@ -36,6 +37,33 @@ class TokenAnswer(msgspec.Struct, frozen=True):
     token: str
     expires_at_ms: int | None
     player: Person
+
+
+class TokenShown(msgspec.Struct, frozen=True):
+    """One of my tokens, without itself; `name` None: it came from a log-in.
+
+    `current`: the one of this request. `expires_at_ms` None: never.
+    """
+
+    id: str
+    name: str | None
+    scope: Scope
+    created_at_ms: int
+    expires_at_ms: int | None
+    current: bool
+
+
+class TokensAnswer(msgspec.Struct, frozen=True):
+    """My tokens, the newest first."""
+
+    tokens: tuple[TokenShown, ...]
+
+
+class GrantAnswer(msgspec.Struct, frozen=True):
+    """A new token, shown this once, and what `GET /tokens` will tell of it."""
+
+    token: str
+    shown: TokenShown
 
 
 class SeekAnswer(msgspec.Struct, frozen=True):

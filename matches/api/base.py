@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 import msgspec
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from matches.api.drf import SCOPES, plain
 from matches.api.identity import Caller, caller_of
-from matches.api.requests import read_body, read_query
-from matches.services import parsing
+from matches.api.requests import idempotency_key, no_query, read_body, read_query
+from matches.services import idempotency, parsing
+from matches.services.accounts import check_may_manage, check_may_play
+from matches.services.keys import keyed_fingerprint, written
 from matches.services.problems import Problem
 
 T = TypeVar("T", bound=msgspec.Struct)
+_READS = ("GET", "HEAD")
 
 
 class ApiView(APIView):
@@ -29,6 +33,14 @@ class ApiView(APIView):
         if request.method not in self.allowed_methods:
             self.http_method_not_allowed(request)
         super().initial(request, *args, **kwargs)
+        who: Any = request.user
+        if request.method not in _READS and isinstance(who, Caller):
+            self.check_may(who)
+
+    @staticmethod
+    def check_may(who: Caller) -> None:
+        """Refuse a token whose scope allows no such write; raises `ServiceError` scope_forbids."""
+        check_may_play(who)
 
     def read(self, request: Request, kind: type[T]) -> T:
         """The body as a value of the type."""
@@ -46,6 +58,29 @@ class ApiView(APIView):
     ) -> NoReturn:
         """Refuse with the methods that there are."""
         raise not_allowed(self.allowed_methods)
+
+
+class AccountView(ApiView):
+    """What somebody does with the own account, which takes a token of the scope `play`."""
+
+    @staticmethod
+    def check_may(who: Caller) -> None:
+        """Refuse tokens that were made to play as a bot, or to read."""
+        check_may_manage(who)
+
+    def once(
+        self, request: Request, body: msgspec.Struct, effect: Callable[[], tuple[int, bytes]]
+    ) -> HttpResponse:
+        """The answer of a write as it was given the first time; its body may hold a password."""
+        django = plain(request)
+        no_query(django)
+        done = idempotency.once(
+            scope=idempotency.scope_of(player=caller(request).id, address=None),
+            key=idempotency_key(django),
+            fingerprint=keyed_fingerprint(f"{request.method} {request.path_info}", written(body)),
+            effect=effect,
+        )
+        return HttpResponse(done.body, status=done.status, content_type="application/json")
 
 
 def not_allowed(methods: list[str]) -> Problem:

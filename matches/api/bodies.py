@@ -8,6 +8,7 @@ import msgspec
 
 from matches.services.bodies import Body, Name
 from matches.services.challenges import Reason
+from matches.services.grants import Scope
 
 Text = Annotated[str, msgspec.Meta(max_length=512)]
 
@@ -25,6 +26,21 @@ class LoginBody(Body, frozen=True, kw_only=True):
 
     username: Text
     password: Text
+
+
+class PasswordBody(Body, frozen=True, kw_only=True):
+    """Another password, by whoever knows the one so far."""
+
+    old: Text
+    new: Text
+
+
+class TokenBody(Body, frozen=True, kw_only=True):
+    """A new token: what it is called, what it may do, and for how many days."""
+
+    name: Text
+    scope: Scope = "play"
+    days: Annotated[int, msgspec.Meta(ge=1, le=365)] = 30
 
 
 class CreateBody(Body, frozen=True, kw_only=True):

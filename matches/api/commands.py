@@ -20,6 +20,7 @@ from matches.api.identity import caller_of
 from matches.api.requests import check_accept, idempotency_key, no_query, read_body
 from matches.api.schema import act_shape, operation
 from matches.services import parsing
+from matches.services.accounts import check_may_play
 from matches.services.bodies import NoBody, ReadyBody
 from matches.services.commanding import perform
 from matches.services.shown import CommandAnswer
@@ -40,6 +41,7 @@ class CommandView(APIView):
             raise not_allowed(["POST"])
         check_accept(request)
         caller = caller_of(request)
+        check_may_play(caller)
         throttle.spend("play", caller.id)
         no_query(request)
         key = idempotency_key(request)

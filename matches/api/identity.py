@@ -48,7 +48,7 @@ def caller_by(token: str) -> Caller:
         if error.code != "bad_token":
             raise
         raise Problem("bad_token", headers=_CHALLENGE) from None
-    return Caller(found.id, found.kind, found.username)
+    return Caller(found.id, found.kind, found.username, found.scope)
 
 
 class BearerAuthentication(BaseAuthentication):

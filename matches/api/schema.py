@@ -60,7 +60,7 @@ _TOKEN: Schema = {"token": []}
 _AUTH: dict[bool | None, Any] = {True: [_TOKEN], False: [], None: [{}, _TOKEN]}
 _SECURITY_SCHEMES: Schema = {"token": {"type": "http", "scheme": "bearer"}}
 _ID = {"type": "string", "format": "uuid"}
-_IDS: Mapping[str, Any] = {"match_id": _ID, "seek_id": _ID, "challenge_id": _ID}
+_IDS: Mapping[str, Any] = {"match_id": _ID, "seek_id": _ID, "challenge_id": _ID, "token_id": _ID}
 _types: set[Any] = {ProblemBody}
 
 
@@ -91,6 +91,7 @@ def operation(
         *(ANY_KEY if key else ()),
         *(("not_found",) if _IDS.keys() & (path or {}).keys() else ()),
         *(ANY_TOKEN if token else ("bad_token",) if token is None else ()),
+        *(("scope_forbids",) if key and token else ()),
         *errors,
     )
     return extend_schema(

@@ -14,6 +14,7 @@ from matches.api import (
     lobby,
     records,
     rematches,
+    tokens,
 )
 from matches.api import matches as views
 from matches.api.converters import IdConverter
@@ -48,6 +49,9 @@ def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[U
         path("auth/logout", accounts.LogoutView.as_view(), name="logout"),
         path("auth/guest", accounts.GuestView.as_view(), name="guest"),
         path("auth/upgrade", accounts.UpgradeView.as_view(), name="upgrade"),
+        path("auth/password", tokens.PasswordView.as_view(), name="password"),
+        path("tokens", tokens.TokensView.as_view(), name="tokens"),
+        path("tokens/<id:token_id>", tokens.TokenView.as_view(), name="token"),
         path("me", accounts.MeView.as_view(), name="me"),
         path("players/<str:username>", accounts.PlayerView.as_view(), name="player"),
         path("matches", views.MatchesView.as_view(), name="matches"),

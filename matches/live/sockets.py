@@ -195,9 +195,10 @@ async def _hear(connection: Connection, match_id: UUID, asker: Asker, busy: asyn
 
 def _answered(match_id: UUID, asker: Asker, text: str) -> Done | Refusal:
     """What a command is answered; raises `ServiceError` bad_token."""
-    accounts.authenticate(asker.token)
+    who = accounts.authenticate(asker.token)
     command_id = None
     try:
+        accounts.check_may_play(who)
         throttle.spend("address", asker.address)
         throttle.spend("play", asker.player)
         value = parsing.decode(text.encode("utf-8", "surrogatepass"))

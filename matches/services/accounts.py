@@ -6,7 +6,7 @@ database clock, and each can be revoked.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 from django.contrib.auth.hashers import check_password, make_password
@@ -30,11 +30,16 @@ EMAIL_LENGTH = 254
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Whom a token speaks for: public id in hex, kind, and the name of whoever has chosen one."""
+    """Whom a token speaks for: public id in hex, kind, and the name of whoever has chosen one.
+
+    `scope` is what the token may do: `play` everything, `bot` what a bot account
+    needs to play, `read` nothing but read.
+    """
 
     id: str
     kind: str
     username: str | None
+    scope: str = "play"
 
     @property
     def ref(self) -> PlayerRef:
@@ -147,7 +152,60 @@ def authenticate(token: str, *, trusted_s: float | None = None) -> Identity:
     if found is None:
         raise ServiceError("bad_token")
     presence.note(found.public_id)
-    return Identity(found.public_id, found.kind, found.username)
+    return Identity(found.public_id, found.kind, found.username, found.scope)
+
+
+def check_may_play(who: Identity) -> None:
+    """Refuse a token that may not play: a bot account's must be made for it.
+
+    Raises `ServiceError` scope_forbids.
+    """
+    if who.scope != ("bot" if who.kind == "bot" else "play"):
+        raise ServiceError("scope_forbids")
+
+
+def check_may_manage(who: Identity) -> None:
+    """Refuse a token that may not change its account; raises `ServiceError` scope_forbids."""
+    if who.scope != "play":
+        raise ServiceError("scope_forbids")
+
+
+def check_password_of(player: Player, password: str) -> None:
+    """Refuse whoever does not know the player's password.
+
+    Raises `ServiceError` account_needed (of a guest), wrong_password.
+    """
+    if not player.has_usable_password():
+        raise ServiceError("account_needed")
+    if not _can_be_hashed(password) or not check_password(password, player.password):
+        raise ServiceError("wrong_password")
+
+
+def change_password(*, who: Identity, old: str, new: str, digest: str) -> None:
+    """Give the account another password; only the token of this digest stays good.
+
+    For a transaction. Raises `ServiceError` account_needed, wrong_password, bad_password.
+    """
+    player = Player.objects.select_for_update(no_key=True).get(public_id=who.id)
+    check_password_of(player, old)
+    _check_password(new, player)
+    player.set_password(new)
+    player.save(update_fields=["password"])
+    revoke_all(player, but=digest)
+
+
+def revoke_all(player: Player, *, but: str = "") -> int:
+    """Revoke every token of the player except the one of that digest; returns how many."""
+    found = AuthToken.objects.filter(user=player).exclude(digest=but)
+    digests = list(found.values_list("digest", flat=True))
+    found.filter(digest__in=digests).delete()
+
+    def forget() -> None:
+        for one in digests:
+            tokens.revoked(one)
+
+    transaction.on_commit(forget)
+    return len(digests)
 
 
 def still_good(token: str, player: str, *, trusted_s: float) -> bool:
@@ -200,13 +258,19 @@ def _can_be_hashed(password: str) -> bool:
     return len(password) <= PASSWORD_LENGTH and not any("\ud800" <= c <= "\udfff" for c in password)
 
 
-def _session(player: Player) -> Session:
-    stored, token = AuthToken.objects.create(user=player)
-    if knox_settings.TOKEN_TTL is not None:
+def stored_token(player: Player, *, days: int | None = None) -> tuple[AuthToken, str]:
+    """A new token's row, and the token; it lasts so many days, or as `REST_KNOX` says."""
+    lifetime = knox_settings.TOKEN_TTL if days is None else timedelta(days)
+    stored, token = AuthToken.objects.create(user=player, expiry=lifetime)
+    if lifetime is not None:
         # knox goes by this machine's clock, and whoever looks the token up by the database's.
-        lasting = Now() + knox_settings.TOKEN_TTL
-        AuthToken.objects.filter(pk=stored.pk).update(expiry=lasting)
+        AuthToken.objects.filter(pk=stored.pk).update(expiry=Now() + lifetime)
         stored.refresh_from_db(fields=["expiry"])
+    return stored, token
+
+
+def _session(player: Player) -> Session:
+    stored, token = stored_token(player)
     expiry: datetime | None = stored.expiry
     named = player.kind != Player.Kind.GUEST
     identity = Identity(player.public_id.hex, str(player.kind), player.username if named else None)

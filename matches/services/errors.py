@@ -112,6 +112,13 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "bad_password": Code(400, "The password is too weak or too long; `reasons` says why."),
         "bad_email": Code(400, "This is no e-mail address."),
         "bad_credentials": Code(401, "Name or password is wrong."),
+        "scope_forbids": Code(403, "This token's scope does not allow this."),
+        "account_needed": Code(409, "A guest has no account yet."),
+        "wrong_password": Code(403, "The password is wrong."),
+        "unknown_token": Code(404, "You have no such token."),
+        "too_many_tokens": Code(409, "You have fifty tokens already; revoke one."),
+        "bad_token_name": Code(400, "A token's name is 1 to 40 visible characters."),
+        "bot_needed": Code(409, "Only a bot account has tokens of the scope `bot`."),
         "bad_token": Code(401, "The token is unknown, expired or revoked."),
     }
 )

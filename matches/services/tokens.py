@@ -33,11 +33,19 @@ LONGEST = 128
 """Characters; ours have 64."""
 
 _LOOK_UP = """
-SELECT t.digest, replace(p.public_id::text, '-', ''), p.kind, p.username
+SELECT t.digest, replace(p.public_id::text, '-', ''), p.kind, p.username,
+       coalesce(s.scope, 'play')
   FROM knox_authtoken t JOIN matches_player p ON p.id = t.user_id
+       LEFT JOIN matches_token_scope s ON s.token_id = t.digest
  WHERE t.digest = ANY (%s::varchar[])
    AND p.is_active AND (t.expiry IS NULL OR t.expiry > clock_timestamp())
 """
+
+
+class Bearer(PlayerRef, frozen=True):
+    """Whom a token speaks for, and what it may do: `play`, `bot` or `read`."""
+
+    scope: str
 
 
 class _Seen:
@@ -45,7 +53,7 @@ class _Seen:
 
     __slots__ = ("asked_s", "player", "used")
 
-    def __init__(self, player: PlayerRef, asked_s: float) -> None:
+    def __init__(self, player: Bearer, asked_s: float) -> None:
         self.player = player
         self.asked_s = asked_s
         self.used = False
@@ -59,7 +67,7 @@ class _Memory:
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
         self._revoked: OrderedDict[str, float] = OrderedDict()
 
-    def get(self, digest: str, trusted_s: float) -> PlayerRef | None:
+    def get(self, digest: str, trusted_s: float) -> Bearer | None:
         with self._lock:
             seen = self._seen.get(digest)
             if seen is None or seen.asked_s <= time.monotonic() - trusted_s:
@@ -74,7 +82,7 @@ class _Memory:
             old = takewhile(lambda item: item[1].asked_s < before_s, self._seen.items())
             return list(islice((digest for digest, seen in old if seen.used), AT_ONCE))
 
-    def put(self, found: Mapping[str, PlayerRef], asked: Iterable[str], asked_s: float) -> None:
+    def put(self, found: Mapping[str, Bearer], asked: Iterable[str], asked_s: float) -> None:
         """Remember what was found of what was asked for at `asked_s`, and forget the rest."""
         with self._lock:
             gone_s = time.monotonic() - TRUSTED_S
@@ -123,7 +131,7 @@ def is_fresh(token: str, *, trusted_s: float) -> bool:
     return token.isascii() and _memory.get(digest_of(token), trusted_s) is not None
 
 
-def look_up(token: str, *, trusted_s: float | None = None) -> PlayerRef | None:
+def look_up(token: str, *, trusted_s: float | None = None) -> Bearer | None:
     """Whom the token speaks for, None for an unknown, expired or revoked one, or one of the barred.
 
     What was found up to `trusted_s` ago is good enough; without it, `TRUSTED_S`.
@@ -146,8 +154,8 @@ def look_up(token: str, *, trusted_s: float | None = None) -> PlayerRef | None:
     return None if _memory.is_revoked(digest) else found.get(digest)
 
 
-def _player(public_id: str, kind: str, username: str) -> PlayerRef:
-    return PlayerRef(public_id, None if kind == "guest" else username, kind)
+def _player(public_id: str, kind: str, username: str, scope: str) -> Bearer:
+    return Bearer(public_id, None if kind == "guest" else username, kind, scope)
 
 
 def revoked(digest: str) -> None:

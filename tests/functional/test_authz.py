@@ -62,6 +62,11 @@ TABLE: dict[tuple[str, str], Row] = {
     ("upgrade", "POST"): Row(401, 400, 400, 400, 400, 400),
     ("logout", "POST"): Row(401, 204, 204, 204, 204, 204),
     ("me", "GET"): KNOWN,
+    ("password", "POST"): Row(401, 403, 403, 403, 403, 403),
+    ("tokens", "GET"): KNOWN,
+    ("tokens", "POST"): Row(401, 201, 201, 201, 201, 201),
+    ("tokens", "DELETE"): Row(401, 204, 204, 204, 204, 204),
+    ("token", "DELETE"): Row(401, 404, 204, 404, 404, 404),
     ("matches", "GET"): KNOWN,
     ("matches", "POST"): Row(401, 201, 201, 201, 201, 201),
     ("match", "GET"): KNOWN,
@@ -99,6 +104,8 @@ BODIES: dict[str, Any] = {
     "login": {"username": "nobody-at-all", "password": "y"},
     "matches": {"ruleset": "xqmj-32-2p", "control": "3+2"},
     "act": {"action": {"type": "pass"}},
+    "password": {"old": "not this one", "new": "another battery horse"},
+    "tokens": {"name": "phone"},
     "seeks": {"ruleset": "xqmj-32-2p", "control": "3+2"},
     "pairing": {"ruleset": "xqmj-32-2p", "control": "3+2"},
 }
@@ -134,6 +141,7 @@ class Cast:
         rows.filter(username=self.superuser.username).update(is_staff=True, is_superuser=True)
         self.match_id = api.begun(self.seat, self.opponent)
         self.seek_id = api.sought(self.seat)
+        self.token_id = api.granted(self.seat)["shown"]["id"]
         self.bodies = {
             **BODIES,
             "challenges": {**BODIES["seeks"], "opponent": self.opponent.username},
@@ -147,6 +155,7 @@ class Cast:
             "match_id": self.match_id,
             "seek_id": self.seek_id,
             "challenge_id": self.challenge_id,
+            "token_id": self.token_id,
             "username": self.seat.username,
         }
         for key, value in filled.items():

@@ -172,6 +172,13 @@ def registered(transport: Transport, username: str | None = None) -> Player:
     return Player(transport, found["token"], id=found["player"]["id"], username=name)
 
 
+def granted(player: Player, **more: Any) -> Any:
+    """What the player is told of a new token of its own."""
+    answer = player.post("tokens", {"name": "phone", **more})
+    assert answer.status == 201, answer.raw
+    return answer.json
+
+
 def guest(transport: Transport) -> Player:
     """A new guest."""
     answer = Api(transport).post("auth/guest")
