@@ -25,7 +25,7 @@ from matches.api.requests import (
 )
 from matches.api.schema import operation
 from matches.models import username_key
-from matches.services import accounts, idempotency, queries
+from matches.services import accounts, bot_accounts, idempotency, queries
 from matches.services.accounts import Session
 from matches.services.bodies import NoBody
 from matches.services.keys import fingerprint, keyed_fingerprint, written
@@ -184,6 +184,28 @@ class UpgradeView(AccountView):
             return 200, msgspec.json.encode(PlayerAnswer(person(player)))
 
         return self.once(request, body, effect)
+
+
+class BotView(AccountView):
+    """What makes a bot of me."""
+
+    @operation(
+        "become_bot",
+        "Become a bot, for ever: only an account without matches can",
+        {200: PlayerAnswer},
+        tag="accounts",
+        body=NoBody,
+        key=True,
+        errors=("not_fresh", "answer_expired"),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Become one; then tokens of the scope `bot` play."""
+        who = caller(request)
+
+        def effect() -> tuple[int, bytes]:
+            return 200, msgspec.json.encode(PlayerAnswer(person(bot_accounts.become(who.id))))
+
+        return self.once(request, self.read(request, NoBody), effect)
 
 
 class LogoutView(ApiView):

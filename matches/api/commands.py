@@ -104,6 +104,7 @@ class ActView(CommandView):
             "seat_taken",
             "rated_needs_accounts",
             "already_playing",
+            "bot_busy",
             "cooling_down",
         ),
     )

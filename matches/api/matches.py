@@ -91,6 +91,7 @@ class MatchesView(ApiView):
             "computer_opponent",
             "computer_unrated",
             "already_playing",
+            "bot_busy",
             "cooling_down",
         ),
     )

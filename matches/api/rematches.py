@@ -61,6 +61,7 @@ class RematchView(LobbyView):
             "rematch_over",
             "rated_needs_accounts",
             "already_playing",
+            "bot_busy",
             "cooling_down",
             "unknown_ruleset",
             "unknown_option",

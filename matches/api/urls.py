@@ -53,6 +53,7 @@ def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[U
         path("tokens", tokens.TokensView.as_view(), name="tokens"),
         path("tokens/<id:token_id>", tokens.TokenView.as_view(), name="token"),
         path("me", accounts.MeView.as_view(), name="me"),
+        path("me/bot", accounts.BotView.as_view(), name="bot"),
         path("players/<str:username>", accounts.PlayerView.as_view(), name="player"),
         path("matches", views.MatchesView.as_view(), name="matches"),
         path(f"{match}/join", commands.JoinView.as_view(), name="join"),

@@ -54,6 +54,13 @@ _SETTLED = """
 SELECT match_id, version FROM es.match_head
  WHERE match_id = ANY (%s::uuid[]) AND (due_at_ms IS NULL OR due_at_ms > es.now_ms())
 """
+# No match lasts for days: older seats are not even looked at.
+_LIVE_SEATS = """
+SELECT count(*) FROM es.match_seat s JOIN es.match_head h USING (match_id)
+ WHERE s.player = %s AND s.created_at_ms > es.now_ms() - 172800000 AND h.status = 1
+   AND s.match_id <> %s
+"""
+_EVER_SEATED = "SELECT EXISTS (SELECT FROM es.match_seat WHERE player = %s)"
 _HASH = "SELECT hash FROM es.match_event WHERE match_id = %s AND seq = %s"
 
 _LISTED = """
@@ -357,6 +364,18 @@ def rated_seat(player: str) -> UUID | None:
     """The live rated match in which the player (id in hex) sits, None where there is none."""
     rows = pool.run(_RATED_SEAT, (player,)).rows
     return rows[0][0] if rows else None
+
+
+def live_seats(player: str, *, without: UUID) -> int:
+    """In how many live matches the player (id in hex) sits, one match left out."""
+    ((count,),) = pool.run(_LIVE_SEATS, (player, str(without))).rows
+    return int(count)
+
+
+def ever_seated(player: str) -> bool:
+    """Whether the player (id in hex) sits, or ever sat, in a match."""
+    ((found,),) = pool.run(_EVER_SEATED, (player,)).rows
+    return bool(found)
 
 
 def aborted_by(player: str, *, since_ms: int, without: Collection[str], limit: int) -> list[int]:

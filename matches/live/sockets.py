@@ -198,7 +198,6 @@ def _answered(match_id: UUID, asker: Asker, text: str) -> Done | Refusal:
     who = accounts.authenticate(asker.token)
     command_id = None
     try:
-        accounts.check_may_play(who)
         throttle.spend("address", asker.address)
         throttle.spend("play", asker.player)
         value = parsing.decode(text.encode("utf-8", "surrogatepass"))
@@ -206,6 +205,7 @@ def _answered(match_id: UUID, asker: Asker, text: str) -> Done | Refusal:
         frame = parsing.convert(Frame, value)
         if frame.command not in VERBS:
             raise Problem("invalid_body", f"There is no command {frame.command!r}.")
+        accounts.check_may_play(who)
         answer = perform(
             match_id=match_id,
             player=asker.player,

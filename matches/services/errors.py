@@ -118,6 +118,11 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "unknown_token": Code(404, "You have no such token."),
         "too_many_tokens": Code(409, "You have fifty tokens already; revoke one."),
         "bad_token_name": Code(400, "A token's name is 1 to 40 visible characters."),
+        "not_fresh": Code(
+            409, "Only an account without matches, seeks and challenges becomes a bot, and once."
+        ),
+        "bot_busy": Code(409, "The bot plays as many matches as a bot may at a time."),
+        "bot_not_paired": Code(409, "Bots are not paired: they seek, challenge or are invited."),
         "bot_needed": Code(409, "Only a bot account has tokens of the scope `bot`."),
         "bad_token": Code(401, "The token is unknown, expired or revoked."),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from uuid import UUID
 
@@ -13,13 +14,14 @@ from django.conf import settings
 from matches.domain.commands import Body, ClaimAbsence, Join
 from matches.eventstore import store
 from matches.eventstore.rows import CommandKey
-from matches.services import absence, cooldown, heartbeat, notices, people
+from matches.services import absence, bot_accounts, cooldown, heartbeat, notices, people
 from matches.services.cache import Cache, Entry
 from matches.services.drafts import Draft
 from matches.services.engine import Engine, Executed, Prepare
 from matches.services.errors import ServiceError
 from matches.services.viewers import viewer_of
 
+_FREELY = nullcontext()
 _engine: Engine | None = None
 _making = threading.Lock()
 
@@ -55,29 +57,49 @@ def execute(
     of absence rests on is looked up here.
     """
     heartbeat.ensure()
-    return engine().execute(
-        match_id=match_id,
-        player=player,
-        body=body,
-        key=key,
-        expected_seq=expected_seq,
-        prepare=_PREPARED.get(type(body)),
-        hold_ms=absence.HOLD_MS if isinstance(body, ClaimAbsence) else 0,
+    place: AbstractContextManager[bool | None] = (
+        bot_accounts.places((player,), match_id=match_id) if type(body) is Join else _FREELY
     )
+    with place as is_full:
+        return engine().execute(
+            match_id=match_id,
+            player=player,
+            body=body,
+            key=key,
+            expected_seq=expected_seq,
+            prepare=_refuse_full if is_full else _PREPARED.get(type(body)),
+            hold_ms=absence.HOLD_MS if isinstance(body, ClaimAbsence) else 0,
+        )
 
 
 def create(drafted: Draft, *, creator: str, key: CommandKey | None) -> Executed:
     """Make a drafted match; a repeated `key`, or the same id, gives the one that was made.
 
-    Raises `ServiceError`: already_playing, key_reused, unavailable.
+    Raises `ServiceError`: rated_needs_accounts, already_playing, bot_busy,
+    key_reused, unavailable.
     """
-    return engine().create(
-        creator=creator,
-        key=key,
-        match_id=drafted.match_id,
-        created=drafted.created,
-        secret=drafted.secret,
-    )
+    players = [player for player in drafted.created.players if player is not None]
+    try:
+        if drafted.created.rated:
+            known = people.anew(players)
+            check_may_be_rated(*(known.get(player) for player in players))
+        with bot_accounts.places(players, match_id=drafted.match_id) as is_full:
+            if is_full:
+                raise ServiceError("bot_busy")
+            return engine().create(
+                creator=creator,
+                key=key,
+                match_id=drafted.match_id,
+                created=drafted.created,
+                secret=drafted.secret,
+            )
+    except ServiceError as refusal:
+        if refusal.code not in ("rated_needs_accounts", "bot_busy") or key is None:
+            raise
+        made = engine().created_before(creator=creator, key=key)
+        if made is None:
+            raise
+        return made
 
 
 def observe(*, match_id: UUID) -> Entry:
@@ -103,9 +125,13 @@ def action_of(match_id: UUID, player: str) -> Any:
 
 def _rated_join(entry: Entry, player: str) -> Body:
     if entry.match.setup.created.rated:
-        check_may_be_rated(people.by_id(player))
+        check_may_be_rated(people.anew((player,)).get(player))
         cooldown.check(player, now_ms=entry.now_ms)
     return Join()
+
+
+def _refuse_full(_entry: Entry, _player: str) -> Body:
+    raise ServiceError("bot_busy")
 
 
 _PREPARED: Mapping[type[Body], Prepare] = {Join: _rated_join, ClaimAbsence: absence.claim}

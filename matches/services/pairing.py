@@ -59,8 +59,10 @@ def enter(*, who: Identity, pool: Pool, rating_of: RatingOf) -> Pairing:
     """Begin to wait; for a transaction with the key of the request, and `pair` after it.
 
     Raises `ServiceError`: what `create_match` refuses of such terms,
-    already_playing, cooling_down, already_waiting.
+    already_playing, cooling_down, already_waiting, and bot_not_paired.
     """
+    if who.kind == "bot":
+        raise ServiceError("bot_not_paired")
     lobby.check_free(who, rated=pool.rated)
     try:
         draft(_terms(pool), players=(who.id,))

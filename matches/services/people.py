@@ -92,6 +92,14 @@ def forget(public_id: str) -> None:
     _remembered.drop(public_id)
 
 
+def anew(public_ids: Iterable[str]) -> dict[str, PlayerRef]:
+    """The same, looked up whether or not they are remembered."""
+    asked = tuple(public_ids)
+    for public_id in asked:
+        forget(public_id)
+    return by_ids(asked)
+
+
 def by_id(public_id: str) -> PlayerRef | None:
     """The player of this id (hex), None where there is none."""
     return by_ids((public_id,)).get(public_id)

@@ -62,6 +62,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("upgrade", "POST"): Row(401, 400, 400, 400, 400, 400),
     ("logout", "POST"): Row(401, 204, 204, 204, 204, 204),
     ("me", "GET"): KNOWN,
+    ("bot", "POST"): Row(401, 200, 409, 409, 409, 409),
     ("password", "POST"): Row(401, 403, 403, 403, 403, 403),
     ("tokens", "GET"): KNOWN,
     ("tokens", "POST"): Row(401, 201, 201, 201, 201, 201),

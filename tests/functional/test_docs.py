@@ -31,7 +31,7 @@ class TestApiDocument:
             clock.ahead_ms += ms
             apply_finished()
 
-        asked = Session(wait=wait, names=("ada", "ben", "cleo")).run(TEXT)
+        asked = Session(wait=wait, names=("ada", "ben", "cleo", "rob")).run(TEXT)
 
         assert asked == TEXT.count("```http") // 2
         assert asked >= 35
@@ -43,7 +43,7 @@ class TestApiDocument:
         wrong = TEXT.replace('"kind": "xqmj.claim_passed"', '"kind": "xqmj.chow_made"')
 
         with pytest.raises(AssertionError, match=r"the body\.events"):
-            Session(wait=lambda _: None, names=("ada", "ben", "cleo")).run(wrong)
+            Session(wait=lambda _: None, names=("ada", "ben", "cleo", "rob")).run(wrong)
         assert clock.ahead_ms == 0
 
 

@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from socketserver import ThreadingMixIn
-from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
-
 import msgspec
 import pytest
 
 from ratings.services import apply_finished
-from tests.support import ahead, api, wsgi
+from tests.support import ahead, api
 from tests.support.api import Api, InProcess, OverHttp, Player, Transport
 
 pytestmark = pytest.mark.django_db
-
-
-class _Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
-
-
-class _Quiet(WSGIRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
-        pass
-
-
-@pytest.fixture
-def address() -> Iterator[str]:
-    """A server in threads of this process, so that its clock can be set ahead."""
-    with make_server(
-        "127.0.0.1", 0, wsgi.application(), server_class=_Server, handler_class=_Quiet
-    ) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 class TestMatch:

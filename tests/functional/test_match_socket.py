@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from matches.services import tokens
 from tests.functional.conftest import PAGE
-from tests.support.api import InProcess, Player, begun, guest, registered
+from tests.support.api import InProcess, Player, begun, granted, guest, registered
 from tests.support.serving import Serving
 from tests.support.sockets import Socket
 
@@ -291,6 +291,18 @@ class TestCommand:
 
         assert found["problem"]["code"] == code
         assert one.get(f"matches/{match_id}").json["seq"] == before
+
+    def test_by_a_token_that_may_only_read_is_refused(
+        self, opened: Open, table: tuple[str, Player, Player]
+    ) -> None:
+        match_id, one, _ = table
+        socket = opened(match_id, token=granted(one, scope="read")["token"])
+        assert socket.line()["snapshot"]["match"]["you"] == 0
+
+        found = socket.command("k", "resign")
+
+        assert (found["id"], found["problem"]["code"]) == ("k", "scope_forbids")
+        assert one.view(match_id)["ended"] is None
 
     def test_of_a_spectator_is_refused(
         self, opened: Open, table: tuple[str, Player, Player]

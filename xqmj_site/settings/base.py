@@ -138,6 +138,9 @@ XQMJ_COOLDOWN_S = environ.number("XQMJ_COOLDOWN_S", 900)
 
 XQMJ_RATINGS_OF = "xqmj_site.standings.ratings_of"
 """What knows the ratings of those who listen: a `ports.RatingsOf`."""
+XQMJ_BOT_MATCHES = environ.number("XQMJ_BOT_MATCHES", 8)
+"""Matches that a bot account plays at a time."""
+
 XQMJ_AT_START = "xqmj_site.standings.at_start"
 """What knows how strong the players of a match were when it began: a `ports.AtStart`."""
 XQMJ_RATED_TASK = "ratings.apply_finished"

@@ -110,6 +110,9 @@ CASES: tuple[Bad, ...] = (
     post("a new password that is weak", 400, "bad_password", "auth/password", {"old": GOOD, "new": "short"}),
     post("a new password without the old one", 400, "invalid_body", "auth/password", {"new": "staple battery horse"}),
     post("a new password of a guest", 409, "account_needed", "auth/password", {"old": "", "new": "staple battery horse"}, who="guest"),
+    post("a bot of a player who has played", 409, "not_fresh", "me/bot", {}),
+    post("a bot of a guest", 409, "not_fresh", "me/bot", {}, who="guest"),
+    post("a bot with a level", 400, "unknown_field", "me/bot", {"level": 8}),
     # Log-in
     login("a wrong password", 401, "bad_credentials", {"username": "{ada}", "password": "wrong horse battery"}),
     login("an unknown name", 401, "bad_credentials", {"username": "nobody-at-all", "password": GOOD}),

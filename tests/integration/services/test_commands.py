@@ -14,7 +14,7 @@ from matches.domain.commands import Act, Join, Leave, Ready, Resign
 from matches.domain.visibility import view
 from matches.eventstore import pool
 from matches.games.protocol import Seat, SeatViewer
-from matches.services import execute, matches
+from matches.services import execute, matches, people
 from matches.services.accounts import Identity
 from matches.services.engine import Executed
 from matches.services.errors import ServiceError
@@ -243,9 +243,12 @@ class TestJoiningARatedMatch:
         assert refused.value.code == "rated_needs_accounts"
         execute.execute(match_id=seated.match_id, player=ben.id, body=Join())
 
-    def test_needs_no_look_up_in_an_unrated_one(self, player: Make, trips: list[str]) -> None:
+    def test_needs_no_look_up_of_whoever_is_remembered_in_an_unrated_one(
+        self, player: Make, trips: list[str]
+    ) -> None:
         seated = Seated([player()])
         guest = player("guest")
+        people.by_id(guest.id)
         trips.clear()
 
         execute.execute(match_id=seated.match_id, player=guest.id, body=Join())
