@@ -313,6 +313,31 @@ class Start(models.Model):
         return str(self.match_id)
 
 
+class Profile(models.Model):
+    """What a player says of itself, and how its clients show the game; none: nothing yet."""
+
+    player = models.OneToOneField(Player, on_delete=models.CASCADE, primary_key=True)
+    bio = models.CharField(max_length=500, blank=True)
+    country = models.CharField(max_length=2, blank=True)
+    language = models.CharField(max_length=8, blank=True)
+    pieces = models.CharField(max_length=8, blank=True)
+    notation = models.CharField(max_length=8, blank=True)
+
+    def __str__(self) -> str:
+        """Whose it is."""
+        return f"profile of {self.player_id}"
+
+
+class RetiredName(models.Model):
+    """A name whose account was closed, as `lookalikes.skeleton` has it: nobody gets it again."""
+
+    lookalike = models.CharField(max_length=320, primary_key=True)
+
+    def __str__(self) -> str:
+        """The skeleton."""
+        return self.lookalike
+
+
 class TokenScope(models.Model):
     """What a token that somebody made by hand is called, and what it may do.
 

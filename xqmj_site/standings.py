@@ -6,11 +6,15 @@ from collections import defaultdict
 from collections.abc import Collection
 from uuid import UUID
 
-from matches.services.ports import Standing
+from matches.services.ports import RatedChange, Standing
+from ratings import selectors
 from ratings.glicko2 import is_provisional
 from ratings.pools import UnknownControl, pool_of
 from ratings.selectors import rating_in, ratings_in_all
 from ratings.stakes import Strength, known_until, stake, strength_at
+
+EXPORTED = 10_000
+"""So many changes of one pool go into a player's own data, the newest."""
 
 
 def rating_of(*, player: str, ruleset: str, control: str) -> int | None:
@@ -31,6 +35,17 @@ def ratings_of(players: Collection[str], /) -> dict[str, dict[str, int]]:
     for player, pool, rating in ratings_in_all([UUID(hex=one) for one in players]):
         found[player.hex][pool] = round(rating)
     return found
+
+
+def rated_changes(*, player: str) -> tuple[RatedChange, ...]:
+    """Every change of the player's ratings, as `matches.services.ports.RatedChanges` says."""
+    return tuple(
+        RatedChange(
+            pool, one.match_id.hex, one.at_ms, str(one.before.rating), str(one.after.rating)
+        )
+        for pool in (shown.pool for shown in selectors.ratings_of(UUID(hex=player)))
+        for one in selectors.history(UUID(hex=player), pool, before_seq=None, limit=EXPORTED)[0]
+    )
 
 
 def at_start(

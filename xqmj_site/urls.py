@@ -7,12 +7,22 @@ from matches.api.urls import routes
 from matches.audit.export import export
 from matches.audit.verify import verify
 from ratings.api.urls import urlpatterns as ratings
-from xqmj_site.standings import rating_of
+from xqmj_site.standings import rated_changes, rating_of
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "api/v1/",
-        include([*routes(export=export, verify=verify, rating_of=rating_of), *ratings]),
+        include(
+            [
+                *routes(
+                    export=export,
+                    verify=verify,
+                    rating_of=rating_of,
+                    rated_changes=rated_changes,
+                ),
+                *ratings,
+            ]
+        ),
     ),
     path("admin/", admin.site.urls),
 ]

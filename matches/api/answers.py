@@ -13,10 +13,12 @@ from django.http import HttpResponse
 from matches.domain.visibility import Line, MatchView
 from matches.games.protocol import Seat
 from matches.games.ruleset import Ruleset
+from matches.services import profiles
 from matches.services.challenges import Reason
 from matches.services.grants import Scope
 from matches.services.matches import Now
 from matches.services.seeking import SeekShown
+from matches.services.ports import RatedChange
 from matches.services.shown import CommandAnswer, MatchAnswer, Person
 from matches.services.standings import Standings
 
@@ -64,6 +66,47 @@ class GrantAnswer(msgspec.Struct, frozen=True):
 
     token: str
     shown: TokenShown
+
+
+class ProfileAnswer(msgspec.Struct, frozen=True):
+    """What a player says of itself."""
+
+    profile: profiles.Shown
+
+
+class OwnProfileAnswer(msgspec.Struct, frozen=True):
+    """My profile."""
+
+    profile: profiles.Own
+
+
+class AccountShown(msgspec.Struct, frozen=True):
+    """My account; `email` None: there is none."""
+
+    id: str
+    username: str | None
+    kind: str
+    email: str | None
+    created_at_ms: int
+
+
+class MatchLinked(msgspec.Struct, frozen=True):
+    """A match of mine, and where it is; `record` None: it is not over."""
+
+    match_id: str
+    created_at_ms: int
+    view: str
+    record: str | None
+
+
+class MyDataAnswer(msgspec.Struct, frozen=True):
+    """Everything that is kept of me beside the log, and where the log of my matches is."""
+
+    account: AccountShown
+    profile: profiles.Own
+    tokens: tuple[TokenShown, ...]
+    matches: tuple[MatchLinked, ...]
+    ratings: tuple[RatedChange, ...]
 
 
 class SeekAnswer(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ import msgspec
 from matches.services.bodies import Body, Name
 from matches.services.challenges import Reason
 from matches.services.grants import Scope
+from matches.services.profiles import Language, Notation, Pieces
 
 Text = Annotated[str, msgspec.Meta(max_length=512)]
 
@@ -33,6 +34,22 @@ class PasswordBody(Body, frozen=True, kw_only=True):
 
     old: Text
     new: Text
+
+
+class CloseBody(Body, frozen=True, kw_only=True):
+    """The password of the account that is to be closed."""
+
+    password: Text
+
+
+class ProfileBody(Body, frozen=True, kw_only=True):
+    """What changes in my profile; null: back to nothing. What is left out stays as it is."""
+
+    bio: Annotated[str, msgspec.Meta(max_length=2000)] | msgspec.UnsetType | None = msgspec.UNSET
+    country: Text | msgspec.UnsetType | None = msgspec.UNSET
+    language: Language | msgspec.UnsetType | None = msgspec.UNSET
+    pieces: Pieces | msgspec.UnsetType | None = msgspec.UNSET
+    notation: Notation | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class TokenBody(Body, frozen=True, kw_only=True):

@@ -17,7 +17,13 @@ from matches.api.identity import Caller
 from matches.api.requests import address_of, check_accept
 from matches.services.throttling import throttle
 
-SCOPES: dict[str, str] = {"GET": "read", "HEAD": "read", "POST": "write", "DELETE": "write"}
+SCOPES: dict[str, str] = {
+    "GET": "read",
+    "HEAD": "read",
+    "POST": "write",
+    "PATCH": "write",
+    "DELETE": "write",
+}
 """The scopes of a view that names no others."""
 
 

@@ -12,6 +12,7 @@ from matches.api import (
     docs,
     health,
     lobby,
+    profile,
     records,
     rematches,
     tokens,
@@ -19,12 +20,14 @@ from matches.api import (
 from matches.api import matches as views
 from matches.api.converters import IdConverter
 from matches.api.records import Exporter, Verifier
-from matches.services.ports import RatingOf
+from matches.services.ports import RatedChanges, RatingOf
 
 register_converter(IdConverter, "id")
 
 
-def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[URLPattern]:
+def routes(
+    *, export: Exporter, verify: Verifier, rating_of: RatingOf, rated_changes: RatedChanges
+) -> list[URLPattern]:
     """Every address below /api/v1/.
 
     What makes and checks records, and what knows ratings, is brought by the site.
@@ -53,6 +56,14 @@ def routes(*, export: Exporter, verify: Verifier, rating_of: RatingOf) -> list[U
         path("tokens", tokens.TokensView.as_view(), name="tokens"),
         path("tokens/<id:token_id>", tokens.TokenView.as_view(), name="token"),
         path("me", accounts.MeView.as_view(), name="me"),
+        path("me/profile", profile.OwnProfileView.as_view(), name="own-profile"),
+        path("me/close", profile.CloseView.as_view(), name="close"),
+        path(
+            "me/export",
+            profile.MyDataView.as_view(rated_changes=rated_changes),
+            name="my-data",
+        ),
+        path("players/<str:username>/profile", profile.ProfileView.as_view(), name="profile"),
         path("me/bot", accounts.BotView.as_view(), name="bot"),
         path("players/<str:username>", accounts.PlayerView.as_view(), name="player"),
         path("matches", views.MatchesView.as_view(), name="matches"),

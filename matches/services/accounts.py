@@ -19,7 +19,7 @@ from knox.models import AuthToken
 from knox.settings import knox_settings
 
 from matches.lookalikes import skeleton
-from matches.models import Player, username_key
+from matches.models import Player, RetiredName, username_key
 from matches.services import names, people, presence, tokens
 from matches.services.errors import ServiceError
 from matches.services.people import PlayerRef
@@ -67,6 +67,7 @@ def register(*, username: str, password: str, email: str | None = None) -> Sessi
     try:
         with transaction.atomic():
             player = Player.objects.create_user(username, password, email=email)
+            _refuse_retired(username)
     except IntegrityError:
         raise ServiceError("username_taken") from None
     return _session(player)
@@ -99,12 +100,19 @@ def upgrade(*, guest: str, username: str, password: str, email: str | None = Non
                 password=hashed,
                 email=email,
             )
+            _refuse_retired(username)
     except IntegrityError:
         raise ServiceError("username_taken") from None
     if not changed:
         raise ServiceError("not_a_guest")
     transaction.on_commit(lambda: _known_anew(guest))
     return PlayerRef(guest, username, Player.Kind.REGISTERED)
+
+
+def _refuse_retired(username: str) -> None:
+    """Refuse the name of a closed account, once the row is there: no closing slips in between."""
+    if RetiredName.objects.filter(lookalike=skeleton(username)).exists():
+        raise ServiceError("username_taken")
 
 
 def _known_anew(player: str) -> None:

@@ -38,6 +38,24 @@ class RatingsOf(Protocol):
         ...
 
 
+class RatedChange(msgspec.Struct, frozen=True):
+    """What a rated match did to a player's rating in a pool; ratings as exact decimals."""
+
+    pool: str
+    match_id: str
+    at_ms: int
+    before: str
+    after: str
+
+
+class RatedChanges(Protocol):
+    """Knows the history of a player's ratings."""
+
+    def __call__(self, *, player: str) -> tuple[RatedChange, ...]:
+        """Every change of a player (id in hex), pool by pool, the newest first."""
+        ...
+
+
 class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
     """How strong a player was when a match began, in whole points; `provisional`: as far as known.
 

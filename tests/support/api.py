@@ -133,6 +133,15 @@ class Api:
             headers={"Idempotency-Key": key or secrets.token_hex(12)},
         )
 
+    def patch(self, path: str, body: Any, *, key: str | None = None) -> Answer:
+        """Change, with a fresh idempotency key unless one is given."""
+        return self.request(
+            "PATCH",
+            path,
+            body=json.dumps(body).encode(),
+            headers={"Idempotency-Key": key or secrets.token_hex(12)},
+        )
+
     def delete(self, path: str, *, key: str | None = None) -> Answer:
         """Delete, with a fresh idempotency key unless one is given."""
         return self.request(

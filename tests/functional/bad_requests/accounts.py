@@ -19,6 +19,11 @@ def password(what: str, text: object, *, code: str = "bad_password") -> Bad:
     return post(what, 400, code, "auth/register", body, who="anon")
 
 
+def profile(what: str, code: str, body: object) -> Bad:
+    """A change of a profile that is refused."""
+    return Bad(what, 400, code, "PATCH", "me/profile", body)
+
+
 def login(what: str, status: int, code: str, body: object) -> Bad:
     """A log-in that is refused."""
     return post(what, status, code, "auth/login", body, who="anon")
@@ -113,6 +118,24 @@ CASES: tuple[Bad, ...] = (
     post("a bot of a player who has played", 409, "not_fresh", "me/bot", {}),
     post("a bot of a guest", 409, "not_fresh", "me/bot", {}, who="guest"),
     post("a bot with a level", 400, "unknown_field", "me/bot", {"level": 8}),
+    # Profiles
+    profile("a bio of 501 characters", "bad_bio", {"bio": "x" * 501}),
+    profile("a bio of a novel", "invalid_body", {"bio": "x" * 2001}),
+    profile("a bio with terminal codes", "bad_bio", {"bio": "\x1b[31mred"}),
+    profile("a bio that turns text around", "bad_bio", {"bio": "a\u202eb"}),
+    profile("a bio with isolates", "bad_bio", {"bio": "a\u2067b"}),
+    profile("a bio with a zero-width space", "bad_bio", {"bio": "a\u200bb"}),
+    profile("a bio with a line separator", "bad_bio", {"bio": "a\u2028b"}),
+    profile("a bio in a list", "invalid_body", {"bio": ["a"]}),
+    profile("a country in small letters", "bad_country", {"country": "tw"}),
+    profile("a country that there is none of", "bad_country", {"country": "XX"}),
+    profile("a language that there is none of", "invalid_body", {"language": "tlh"}),
+    profile("pieces that there are none of", "invalid_body", {"pieces": "lego"}),
+    profile("a notation that there is none of", "invalid_body", {"notation": "smoke"}),
+    profile("a kind in the profile", "unknown_field", {"kind": "bot"}),
+    post("a wrong password before the end", 403, "wrong_password", "me/close", {"password": "wrong horse battery"}),
+    post("an end without a password", 400, "invalid_body", "me/close", {}),
+    post("an end of a guest", 409, "account_needed", "me/close", {"password": ""}, who="guest"),
     # Log-in
     login("a wrong password", 401, "bad_credentials", {"username": "{ada}", "password": "wrong horse battery"}),
     login("an unknown name", 401, "bad_credentials", {"username": "nobody-at-all", "password": GOOD}),
