@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
-from django.db.models.functions import Now
+from django.db.models.functions import Lower, Now
 
 from matches.lookalikes import skeleton
 
@@ -77,6 +77,7 @@ class Player(AbstractBaseUser, PermissionsMixin):
     # Null: it looked like an older name already when this began to matter.
     lookalike = models.CharField(max_length=320, unique=True, null=True, editable=False)  # noqa: DJ001
     email = models.EmailField(blank=True)
+    email_verified = models.BooleanField(default=False, db_default=False)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -99,6 +100,15 @@ class Player(AbstractBaseUser, PermissionsMixin):
                 condition=models.Q(kind="registered")
                 | models.Q(is_staff=False, is_superuser=False),
                 name="player_staff_is_registered",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(email_verified=False) | ~models.Q(email=""),
+                name="player_email_verified",
+            ),
+            models.UniqueConstraint(
+                Lower("email"),
+                condition=models.Q(email_verified=True),
+                name="player_email_once",
             ),
         )
 

@@ -11,53 +11,42 @@ from django.http import HttpResponse
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
-from matches.api.answers import JSON, PlayerAnswer, TokenAnswer, answer
-from matches.api.base import AccountView, ApiView, caller
+from matches.api.answers import PlayerAnswer, TokenAnswer, answer
+from matches.api.base import AccountView, ApiView, StrangersView, caller, count_mail
 from matches.api.bodies import LoginBody, NoQuery, RegisterBody
 from matches.api.drf import plain
 from matches.api.identity import bearer, caller_by
 from matches.api.requests import (
     address_of,
     idempotency_key,
-    known_address_of,
     no_query,
     strangers_key,
 )
 from matches.api.schema import operation
 from matches.models import username_key
-from matches.services import accounts, bot_accounts, idempotency, queries
+from matches.services import accounts, bot_accounts, emails, idempotency, queries
 from matches.services.accounts import Session
 from matches.services.bodies import NoBody
-from matches.services.keys import fingerprint, keyed_fingerprint, written
+from matches.services.keys import fingerprint, written
 from matches.services.problems import Problem
 from matches.services.shown import person
 from matches.services.throttling import name_of, throttle
 
 
-class EntryView(ApiView):
-    """What somebody without a token may do: counted by address, and closed without counts."""
+class EntryView(StrangersView):
+    """What gives a token."""
 
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
-
-    def once(
+    def enter(
         self, request: Request, body: msgspec.Struct, enter: Callable[[], Session]
     ) -> HttpResponse:
         """The session that `enter` gives, or gave when the same was asked before."""
-        django = plain(request)
 
         def effect() -> tuple[int, bytes]:
             session = enter()
             told = TokenAnswer(session.token, session.expires_at_ms, person(session.identity.ref))
             return 201, msgspec.json.encode(told)
 
-        done = idempotency.once(
-            scope=idempotency.scope_of(player=None, address=known_address_of(django)),
-            key=strangers_key(django),
-            fingerprint=keyed_fingerprint(request.path_info, written(body)),
-            effect=effect,
-        )
-        return HttpResponse(done.body, status=done.status, content_type=JSON)
+        return self.once(request, body, effect)
 
 
 class RegisterView(EntryView):
@@ -88,13 +77,17 @@ class RegisterView(EntryView):
         no_query(plain(request))
         strangers_key(plain(request))
         body = self.read(request, RegisterBody)
-        return self.once(
-            request,
-            body,
-            lambda: accounts.register(
+        if body.email:
+            count_mail(request, body.email)
+
+        def enter() -> Session:
+            session = accounts.register(
                 username=body.username, password=body.password, email=body.email
-            ),
-        )
+            )
+            emails.send_code(session.identity.id)
+            return session
+
+        return self.enter(request, body, enter)
 
 
 class LoginView(EntryView):
@@ -118,7 +111,7 @@ class LoginView(EntryView):
         strangers_key(plain(request))
         body = self.read(request, LoginBody)
         throttle.spend("login", name_of(username_key(body.username)))
-        return self.once(
+        return self.enter(
             request,
             body,
             lambda: accounts.login(username=body.username, password=body.password),
@@ -144,7 +137,7 @@ class GuestView(EntryView):
         """A guest, known by the token alone."""
         no_query(plain(request))
         strangers_key(plain(request))
-        return self.once(request, self.read(request, NoBody), accounts.guest)
+        return self.enter(request, self.read(request, NoBody), accounts.guest)
 
 
 class UpgradeView(AccountView):
@@ -176,11 +169,14 @@ class UpgradeView(AccountView):
         idempotency_key(plain(request))
         who, body = caller(request), self.read(request, RegisterBody)
         throttle.spend("register", address_of(plain(request)))
+        if body.email:
+            count_mail(request, body.email)
 
         def effect() -> tuple[int, bytes]:
             player = accounts.upgrade(
                 guest=who.id, username=body.username, password=body.password, email=body.email
             )
+            emails.send_code(who.id)
             return 200, msgspec.json.encode(PlayerAnswer(person(player)))
 
         return self.once(request, body, effect)

@@ -87,7 +87,15 @@ class AccountShown(msgspec.Struct, frozen=True):
     username: str | None
     kind: str
     email: str | None
+    email_verified: bool
     created_at_ms: int
+
+
+class EmailAnswer(msgspec.Struct, frozen=True):
+    """My e-mail address, None where there is none, and whether I have shown that I read it."""
+
+    email: str | None
+    verified: bool
 
 
 class MatchLinked(msgspec.Struct, frozen=True):

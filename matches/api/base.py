@@ -7,16 +7,26 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from matches.api.drf import SCOPES, plain
 from matches.api.identity import Caller, caller_of
-from matches.api.requests import idempotency_key, no_query, read_body, read_query
+from matches.api.requests import (
+    address_of,
+    idempotency_key,
+    known_address_of,
+    no_query,
+    read_body,
+    read_query,
+    strangers_key,
+)
 from matches.services import idempotency, parsing
 from matches.services.accounts import check_may_manage, check_may_play
 from matches.services.keys import keyed_fingerprint, written
 from matches.services.problems import Problem
+from matches.services.throttling import name_of, throttle
 
 T = TypeVar("T", bound=msgspec.Struct)
 _READS = ("GET", "HEAD")
@@ -81,6 +91,36 @@ class AccountView(ApiView):
             effect=effect,
         )
         return HttpResponse(done.body, status=done.status, content_type="application/json")
+
+
+class StrangersView(ApiView):
+    """What somebody without a token may do: counted by address, and closed without counts."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    def once(
+        self, request: Request, body: msgspec.Struct, effect: Callable[[], tuple[int, bytes]]
+    ) -> HttpResponse:
+        """The answer of a write as it was given the first time; its body may hold a password."""
+        django = plain(request)
+        no_query(django)
+        done = idempotency.once(
+            scope=idempotency.scope_of(player=None, address=known_address_of(django)),
+            key=strangers_key(django),
+            fingerprint=keyed_fingerprint(request.path_info, written(body)),
+            effect=effect,
+        )
+        return HttpResponse(done.body, status=done.status, content_type="application/json")
+
+
+def count_mail(request: Request, email: str) -> None:
+    """Count a mail that the request causes, by its address and by the mailbox.
+
+    Raises `ServiceError` too_many_requests, throttle_unavailable.
+    """
+    throttle.spend("mail", address_of(plain(request)))
+    throttle.spend("mail", name_of(email.casefold()))
 
 
 def not_allowed(methods: list[str]) -> Problem:

@@ -42,6 +42,32 @@ class CloseBody(Body, frozen=True, kw_only=True):
     password: Text
 
 
+class EmailBody(Body, frozen=True, kw_only=True):
+    """Another e-mail address, or none (""), by whoever knows the password."""
+
+    email: Text
+    password: Text
+
+
+class CodeBody(Body, frozen=True, kw_only=True):
+    """A code from a mail."""
+
+    code: Text
+
+
+class ForgotBody(Body, frozen=True, kw_only=True):
+    """The address of an account whose password was forgotten."""
+
+    email: Text
+
+
+class ResetBody(Body, frozen=True, kw_only=True):
+    """Another password, by a code from a mail."""
+
+    code: Text
+    password: Text
+
+
 class ProfileBody(Body, frozen=True, kw_only=True):
     """What changes in my profile; null: back to nothing. What is left out stays as it is."""
 

@@ -144,6 +144,7 @@ class MyDataView(ApiView):
             who.username,
             str(row.kind),
             row.email or None,
+            row.email_verified,
             round(row.created_at.timestamp() * 1000),
         )
         return answer(

@@ -62,7 +62,7 @@ def register(*, username: str, password: str, email: str | None = None) -> Sessi
     bad_password (`reasons`), bad_email.
     """
     username = names.chosen(username)
-    email = _checked_email(email)
+    email = checked_email(email)
     _check_password(password, Player(username=username, email=email))
     try:
         with transaction.atomic():
@@ -86,7 +86,7 @@ def upgrade(*, guest: str, username: str, password: str, email: str | None = Non
     `ServiceError`: not_a_guest, and as `register` does.
     """
     username = names.chosen(username)
-    email = _checked_email(email)
+    email = checked_email(email)
     _check_password(password, Player(username=username, email=email))
     hashed = make_password(password)
     try:
@@ -196,10 +196,18 @@ def change_password(*, who: Identity, old: str, new: str, digest: str) -> None:
     """
     player = Player.objects.select_for_update(no_key=True).get(public_id=who.id)
     check_password_of(player, old)
-    _check_password(new, player)
-    player.set_password(new)
+    set_password(player, new, but=digest)
+
+
+def set_password(player: Player, password: str, *, but: str = "") -> None:
+    """Set another password and revoke the player's tokens, but the one of that digest.
+
+    For a transaction. Raises `ServiceError` bad_password.
+    """
+    _check_password(password, player)
+    player.set_password(password)
     player.save(update_fields=["password"])
-    revoke_all(player, but=digest)
+    revoke_all(player, but=but)
 
 
 def revoke_all(player: Player, *, but: str = "") -> int:
@@ -237,7 +245,8 @@ def _player_of(username: str) -> Player | None:
     return player if player.has_usable_password() else None
 
 
-def _checked_email(email: str | None) -> str:
+def checked_email(email: str | None) -> str:
+    """The address as it is kept, "" for none; raises `ServiceError` bad_email."""
     if not email:
         return ""
     try:

@@ -24,12 +24,20 @@ def close(*, who: Identity, password: str) -> None:
     if player.lookalike is not None:
         RetiredName.objects.get_or_create(lookalike=player.lookalike)
     player.username = f"closed-{secrets.token_hex(10)}"
-    player.email = ""
+    player.email, player.email_verified = "", False
     player.is_active = player.is_staff = player.is_superuser = False
     player.set_unusable_password()
     player.save(
         update_fields=[
-            *("username", "email", "is_active", "is_staff", "is_superuser", "password"),
+            *(
+                "username",
+                "email",
+                "email_verified",
+                "is_active",
+                "is_staff",
+                "is_superuser",
+                "password",
+            ),
         ]
     )
     Profile.objects.filter(player=player).delete()

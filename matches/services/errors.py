@@ -118,6 +118,8 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "unknown_token": Code(404, "You have no such token."),
         "too_many_tokens": Code(409, "You have fifty tokens already; revoke one."),
         "bad_token_name": Code(400, "A token's name is 1 to 40 visible characters."),
+        "bad_code": Code(400, "The code is wrong, used or too old; ask for another."),
+        "email_taken": Code(409, "Another account has verified this address."),
         "bad_bio": Code(400, "A bio is up to 500 visible characters, and ends of lines."),
         "bad_country": Code(400, "A country is two capital letters of ISO 3166-1."),
         "not_fresh": Code(

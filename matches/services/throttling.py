@@ -45,11 +45,12 @@ DEFAULTS: dict[str, Limit] = {
     "login": Limit(10, 60, guards=True),
     "register": Limit(10, 60, guards=True),
     "guest": Limit(10, 60, guards=True),
+    "mail": Limit(5, 3_600, guards=True),
     "connect": Limit(120, 60),
 }
 """The scopes: all requests of an address; then moves, reads and other writes of an account,
 verifications of an address, log-ins of an address and of a name, new accounts of an address,
-streams that an address or an account opens."""
+mails to a mailbox or caused by an address, streams that an address or an account opens."""
 
 LEASES_A_WINDOW = 50
 """A process takes this share of an allowance at a time,"""

@@ -167,6 +167,23 @@ AUTH_PASSWORD_VALIDATORS = [
 REST_KNOX = {"TOKEN_TTL": timedelta(days=environ.number("XQMJ_TOKEN_DAYS", 14))}
 """How long a token lasts; a guest is nobody any more when its token has expired."""
 
+PASSWORD_RESET_TIMEOUT = 3600
+"""A code for another password is good for so many seconds."""
+
+# --- Mail -------------------------------------------------------------------------------------
+EMAIL_HOST = environ.text("EMAIL_HOST", "")
+"""The SMTP server; without one, mails are written to standard output."""
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+EMAIL_PORT = environ.number("EMAIL_PORT", 587)
+EMAIL_HOST_USER = environ.text("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = environ.text("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = environ.flag("EMAIL_USE_TLS", default=True)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = environ.text("DEFAULT_FROM_EMAIL", "xqmj@localhost")
+XQMJ_MAIL_LINK = environ.text("XQMJ_MAIL_LINK", "")
+"""What a link in a mail is like, with {action} (verify or reset) and {code}; empty: mails hold
+the code alone."""
+
 # --- What a browser is told -------------------------------------------------------------------
 XQMJ_CONTENT_SECURITY_POLICY: dict[str, list[str]] = {
     "default-src": ["'self'"],
