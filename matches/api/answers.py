@@ -17,8 +17,8 @@ from matches.services import profiles
 from matches.services.challenges import Reason
 from matches.services.grants import Scope
 from matches.services.matches import Now
-from matches.services.seeking import SeekShown
 from matches.services.ports import RatedChange
+from matches.services.seeking import SeekShown
 from matches.services.shown import CommandAnswer, MatchAnswer, Person
 from matches.services.standings import Standings
 
