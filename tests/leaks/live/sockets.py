@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from matches.domain.commands import Body
+from matches.eventstore import presence
 from matches.games.protocol import SeatViewer, Viewer
 from matches.live import connections
 from tests.leaks.driver import Leak, Level
@@ -96,6 +97,8 @@ def _parlour() -> Iterator[pytest.MonkeyPatch]:
     with parlour() as patch:
         # That limit goes by a clock that no world has.
         patch.setattr(connections, "FRAMES_PER_S", 1_000_000)
+        # A claim looks at when the other was last there; no world keeps that.
+        patch.setattr(presence, "seen_ms", lambda _: None)
         yield patch
 
 
