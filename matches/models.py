@@ -348,13 +348,57 @@ class RetiredName(models.Model):
         return self.lookalike
 
 
+class SeenAddress(models.Model):
+    """That a player (public id) came from an address, of which there is only a keyed hash."""
+
+    player = models.UUIDField()
+    address = models.CharField(max_length=32, db_index=True)
+    last_at = models.DateTimeField(db_default=Now(), db_index=True)
+
+    class Meta:
+        """One row a player and address."""
+
+        constraints = (
+            models.UniqueConstraint(fields=("player", "address"), name="seen_address_once"),
+        )
+
+    def __str__(self) -> str:
+        """The player and the hash."""
+        return f"{self.player} from {self.address}"
+
+
+class Flag(models.Model):
+    """A fact about two players (public ids, the lower first) on one day, for moderators."""
+
+    class Kind(models.TextChoices):
+        """What there is to look into."""
+
+        SHARED_ADDRESS = "shared_address"
+        MANY_MATCHES = "many_matches"
+
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    one = models.UUIDField()
+    other = models.UUIDField()
+    day = models.DateField()
+    count = models.PositiveIntegerField()
+
+    class Meta:
+        """One row a fact and day."""
+
+        constraints = (
+            models.UniqueConstraint(fields=("kind", "one", "other", "day"), name="flag_once"),
+        )
+        indexes = (models.Index(fields=("-day", "kind"), name="flag_newest"),)
+
+    def __str__(self) -> str:
+        """The fact in words."""
+        return f"{self.day} {self.kind} {self.count}: {self.one} and {self.other}"
+
+
 class TokenScope(models.Model):
-    """What a token that somebody made by hand is called, and what it may do.
+    """What a token made by hand is called and may do; without a row it came from a log-in."""
 
-    A token without a row came from a log-in, and plays. The constraint is not the
-    database's: a process of an older release may delete a token and leave this.
-    """
-
+    # No constraint of the database's: an older release deletes a token and leaves this.
     token = models.OneToOneField(
         "knox.AuthToken",
         on_delete=models.CASCADE,

@@ -11,7 +11,7 @@ from celery import shared_task
 from django.db import OperationalError
 
 from matches.eventstore.pool import Unavailable
-from matches.services import housekeeping
+from matches.services import fairness, housekeeping
 from matches.services import sweep as sweeps
 from matches.services.errors import ServiceError
 
@@ -41,6 +41,16 @@ def settle_match(match_id: str) -> int:
         return len(sweeps.sweeper().settle_one(UUID(hex=match_id)).events)
     except ServiceError:
         # A hint about a match that is not there, or cannot be had now, is no hint.
+        return 0
+
+
+@shared_task(name="matches.look_for_flags", acks_late=True, ignore_result=True)
+def look_for_flags() -> int:
+    """Write down facts for moderators. Beat sends it every hour."""
+    try:
+        return fairness.look()
+    except OperationalError:
+        # The next one will find everything that this one would have.
         return 0
 
 

@@ -19,12 +19,13 @@ from matches.api.identity import bearer, caller_by
 from matches.api.requests import (
     address_of,
     idempotency_key,
+    known_address_of,
     no_query,
     strangers_key,
 )
 from matches.api.schema import operation
 from matches.models import username_key
-from matches.services import accounts, bot_accounts, emails, idempotency, queries
+from matches.services import accounts, bot_accounts, emails, fairness, idempotency, queries
 from matches.services.accounts import Session
 from matches.services.bodies import NoBody
 from matches.services.keys import fingerprint, written
@@ -43,6 +44,7 @@ class EntryView(StrangersView):
 
         def effect() -> tuple[int, bytes]:
             session = enter()
+            fairness.note_address(session.identity.id, known_address_of(plain(request)))
             told = TokenAnswer(session.token, session.expires_at_ms, person(session.identity.ref))
             return 201, msgspec.json.encode(told)
 

@@ -15,18 +15,19 @@ from knox.settings import knox_settings
 
 from matches.eventstore import presence
 from matches.models import WriteKey
-from matches.services import offers, pairing
+from matches.services import fairness, offers, pairing
 
 BATCH = 1_000
 """So many rows are deleted at a time, well within what a statement may take."""
 
 
 def forget_expired() -> int:
-    """Delete expired tokens, answers as old as one, offers, waits, presence; returns how many."""
+    """Delete what has had its time; returns how many rows that were."""
     forgotten = _delete(AuthToken.objects.filter(expiry__lt=Now()).order_by("expiry"))
     forgotten += sum(map(_delete, offers.forgettable()))
     forgotten += _delete(pairing.forgettable())
     forgotten += presence.forget_old()
+    forgotten += sum(map(_delete, fairness.forgettable()))
     lifetime = knox_settings.TOKEN_TTL
     if lifetime is not None:
         expired = WriteKey.objects.filter(created_at__lt=Now() - lifetime)

@@ -138,6 +138,11 @@ XQMJ_COOLDOWN_S = environ.number("XQMJ_COOLDOWN_S", 900)
 
 XQMJ_RATINGS_OF = "xqmj_site.standings.ratings_of"
 """What knows the ratings of those who listen: a `ports.RatingsOf`."""
+XQMJ_ADDRESS_DAYS = environ.number("XQMJ_ADDRESS_DAYS", 30)
+"""Days for which a keyed hash of the address is kept from which an account was last entered."""
+XQMJ_FLAG_DAYS = environ.number("XQMJ_FLAG_DAYS", 180)
+"""Days for which facts for moderators are kept."""
+
 XQMJ_BOT_MATCHES = environ.number("XQMJ_BOT_MATCHES", 8)
 """Matches that a bot account plays at a time."""
 
@@ -293,6 +298,7 @@ def broker_options(url: str) -> dict[str, Any]:
 # Only the sweep may expire: a worker whose clock is ahead drops what does, and sweeps by itself.
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "matches.sweep", "schedule": 1.0, "options": {"expires": 1}},
+    "look-for-flags": {"task": "matches.look_for_flags", "schedule": 3600.0},
     "forget-expired": {"task": "matches.forget_expired", "schedule": 3600.0},
     "apply-finished": {"task": "ratings.apply_finished", "schedule": 5.0},
 }
