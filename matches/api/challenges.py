@@ -19,7 +19,7 @@ from matches.api.matches import shown
 from matches.api.requests import idempotency_key, no_query
 from matches.api.schema import operation
 from matches.models import Challenge
-from matches.services import challenges, queries
+from matches.services import challenges, newcomers, queries
 from matches.services.bodies import NoBody
 from matches.services.challenges import Reason
 from matches.services.drafts import Terms
@@ -65,6 +65,7 @@ class ChallengesView(LobbyView):
             "already_playing",
             "bot_busy",
             "cooling_down",
+            "new_account_limit",
             "unknown_player",
             "own_opponent",
             "computer_opponent",
@@ -77,6 +78,7 @@ class ChallengesView(LobbyView):
         """Ask a player for a match."""
         no_query(plain(request))
         who, body = caller(request), self.read(request, ChallengeBody)
+        newcomers.count(who, "new_challenge")
         terms = Terms(
             ruleset=body.ruleset,
             control=body.control,

@@ -24,7 +24,7 @@ from matches.api.matches import shown
 from matches.api.requests import idempotency_key, no_query
 from matches.api.schema import operation
 from matches.models import Pairing
-from matches.services import idempotency, pairing, queries, seeks
+from matches.services import idempotency, newcomers, pairing, queries, seeks
 from matches.services.bodies import NoBody
 from matches.services.drafts import Terms
 from matches.services.keys import command_key, fingerprint, written
@@ -95,6 +95,7 @@ class SeeksView(RatedView):
             "already_playing",
             "bot_busy",
             "cooling_down",
+            "new_account_limit",
             "bad_rating_range",
             "seek_open",
             "answer_expired",
@@ -104,6 +105,7 @@ class SeeksView(RatedView):
         """Open a seek."""
         no_query(plain(request))
         who, body = caller(request), self.read(request, SeekBody)
+        newcomers.count(who, "new_seek")
 
         def effect() -> tuple[int, bytes]:
             seek = seeks.open_seek(

@@ -22,7 +22,7 @@ from matches.api.schema import operation
 from matches.eventstore.rows import ABORTED, FINISHED, LIVE, Listed
 from matches.games.protocol import Seat, Viewer
 from matches.games.registry import rulesets
-from matches.services import absence, execute, queries, standings
+from matches.services import absence, execute, newcomers, queries, standings
 from matches.services import matches as services
 from matches.services.cache import Entry
 from matches.services.keys import command_key, written
@@ -93,12 +93,14 @@ class MatchesView(ApiView):
             "already_playing",
             "bot_busy",
             "cooling_down",
+            "new_account_limit",
         ),
     )
     def post(self, request: Request) -> HttpResponse:
         """Create; repeated with its key it shows the match that it made."""
         who, key = caller(request), idempotency_key(plain(request))
         body = self.read(request, CreateBody)
+        newcomers.count(who, "new_match")
         done = services.create_match(
             creator=who,
             ruleset=body.ruleset,

@@ -27,6 +27,9 @@ CODES: Mapping[str, Code] = MappingProxyType(
     {
         # Whatever is asked for
         "too_many_requests": Code(429, "Too many requests; Retry-After says when to go on."),
+        "new_account_limit": Code(
+            429, "An account may not make so many on its first day; Retry-After says when again."
+        ),
         "cooling_down": Code(
             429, "You left several matches before they began; Retry-After says when to go on."
         ),

@@ -45,11 +45,15 @@ DEFAULTS: dict[str, Limit] = {
     "login": Limit(10, 60, guards=True),
     "register": Limit(10, 60, guards=True),
     "guest": Limit(10, 60, guards=True),
+    "new_match": Limit(100, 86_400),
+    "new_seek": Limit(100, 86_400),
+    "new_challenge": Limit(40, 86_400),
     "mail": Limit(5, 3_600, guards=True),
     "connect": Limit(120, 60),
 }
 """The scopes: all requests of an address; then moves, reads and other writes of an account,
 verifications of an address, log-ins of an address and of a name, new accounts of an address,
+matches, seeks and challenges of an account in its first 24 hours,
 mails to a mailbox or caused by an address, streams that an address or an account opens."""
 
 LEASES_A_WINDOW = 50

@@ -177,7 +177,7 @@ def _live(stage: Stage, servers: Servers) -> Any:
     )
 
 
-_UNCOUNTED = "address=100000000/60,guest=100000000/60,connect=100000000/60"
+_UNCOUNTED = "address=100000000/60,guest=100000000/60,connect=100000000/60,new_match=100000000/60"
 
 
 def _rss(pid: int) -> float:

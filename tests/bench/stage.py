@@ -121,8 +121,8 @@ class Stage:
     def environment(self, servers: Servers, role: str, **more: str) -> dict[str, str]:
         """What a process of ours needs to run as in production, but without HTTPS.
 
-        All clients have one address here, so that address may ask as often as it likes; every
-        other limit is as it is delivered.
+        All clients have one address here, so that address may ask as often as it likes, and all
+        are new; every other limit is as it is delivered.
         """
         return {
             **servers.environment(),
@@ -130,7 +130,7 @@ class Stage:
             "SECRET_KEY": self.postgres.keys.secret_key,
             "XQMJ_SEAL_KEYS": self.postgres.keys.seal_keys,
             "XQMJ_ROLE": role,
-            "XQMJ_THROTTLES": "address=100000000/60,guest=100000000/60",
+            "XQMJ_THROTTLES": "address=100000000/60,guest=100000000/60,new_match=100000000/60",
             "XQMJ_LOG_LEVEL": "WARNING",
             "XQMJ_RUN_DIR": str(self.folder),
             **more,

@@ -72,7 +72,7 @@ class Service:
     def environment(self, role: str = "none") -> dict[str, str]:
         """What a process needs to run as in production, but without HTTPS."""
         keys = self.servers.postgres.keys
-        scopes = ("address", "play", "read", "write", "login", "register", "guest")
+        scopes = ("address", "play", "read", "write", "login", "register", "guest", "new_match")
         return {
             **self.addresses.environment(),
             "DJANGO_SETTINGS_MODULE": "xqmj_site.settings.dev",

@@ -22,7 +22,21 @@ XQMJ_SEAL_KEYS = environ.seal_keys(f"t1:{'A' * 43}=")
 PASSWORD_HASHERS = ["xqmj_site.hashers.CheapArgon2PasswordHasher"]
 # All tests are one address, and play faster than people.
 XQMJ_THROTTLES = dict.fromkeys(
-    ("address", "play", "read", "write", "verify", "login", "register", "guest", "mail", "connect"),
+    (
+        "address",
+        "play",
+        "read",
+        "write",
+        "verify",
+        "login",
+        "register",
+        "guest",
+        "mail",
+        "new_match",
+        "new_seek",
+        "new_challenge",
+        "connect",
+    ),
     "1000000/60",
 )
 STATIC_ROOT = None
