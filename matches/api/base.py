@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +11,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from matches.api.answers import JSON
 from matches.api.drf import SCOPES, plain
 from matches.api.identity import Caller, caller_of
 from matches.api.requests import (
@@ -82,15 +83,15 @@ class AccountView(ApiView):
         self, request: Request, body: msgspec.Struct, effect: Callable[[], tuple[int, bytes]]
     ) -> HttpResponse:
         """The answer of a write as it was given the first time; its body may hold a password."""
-        django = plain(request)
-        no_query(django)
-        done = idempotency.once(
+        no_query(plain(request))
+        return once(
+            request,
+            body,
+            effect,
             scope=idempotency.scope_of(player=caller(request).id, address=None),
-            key=idempotency_key(django),
-            fingerprint=keyed_fingerprint(f"{request.method} {request.path_info}", written(body)),
-            effect=effect,
+            key=idempotency_key(plain(request)),
+            by=keyed_fingerprint,
         )
-        return HttpResponse(done.body, status=done.status, content_type="application/json")
 
 
 class StrangersView(ApiView):
@@ -105,13 +106,41 @@ class StrangersView(ApiView):
         """The answer of a write as it was given the first time; its body may hold a password."""
         django = plain(request)
         no_query(django)
-        done = idempotency.once(
+        return once(
+            request,
+            body,
+            effect,
             scope=idempotency.scope_of(player=None, address=known_address_of(django)),
             key=strangers_key(django),
-            fingerprint=keyed_fingerprint(request.path_info, written(body)),
-            effect=effect,
+            by=keyed_fingerprint,
         )
-        return HttpResponse(done.body, status=done.status, content_type="application/json")
+
+
+class Fingerprint(Protocol):
+    """Tells a write from another one under the same key."""
+
+    def __call__(self, path: str, body: bytes, *, method: str) -> int:
+        """The fingerprint."""
+        ...
+
+
+def once(
+    request: Request,
+    body: msgspec.Struct,
+    effect: Callable[[], tuple[int, bytes]],
+    *,
+    scope: str,
+    key: str,
+    by: Fingerprint,
+) -> HttpResponse:
+    """The answer of a write that is no command of a match, as it was given the first time."""
+    done = idempotency.once(
+        scope=scope,
+        key=key,
+        fingerprint=by(request.path_info, written(body), method=str(request.method)),
+        effect=effect,
+    )
+    return HttpResponse(done.body, status=done.status, content_type=JSON)
 
 
 def count_mail(request: Request, email: str) -> None:

@@ -8,6 +8,7 @@ import msgspec
 
 from matches.services.bodies import Body, Name
 from matches.services.challenges import Reason
+from matches.services.drafts import Terms
 from matches.services.grants import Scope
 from matches.services.profiles import Language, Notation, Pieces
 
@@ -86,7 +87,27 @@ class TokenBody(Body, frozen=True, kw_only=True):
     days: Annotated[int, msgspec.Meta(ge=1, le=365)] = 30
 
 
-class CreateBody(Body, frozen=True, kw_only=True):
+class TermsBody(Body, frozen=True, kw_only=True):
+    """How a match is to be played; options that are not given take their usual values."""
+
+    ruleset: Name
+    control: Name
+    rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
+    options: dict[Name, Name | int | bool] = {}  # noqa: RUF012 - msgspec copies an empty one
+    rated: bool = False
+
+    def terms(self) -> Terms:
+        """The same as services know it."""
+        return Terms(
+            ruleset=self.ruleset,
+            control=self.control,
+            rules_version=self.rules_version,
+            options=self.options,
+            rated=self.rated,
+        )
+
+
+class CreateBody(TermsBody, frozen=True, kw_only=True):
     """A new match.
 
     `opponent` is the name of the only player who may take the other seat;
@@ -95,11 +116,6 @@ class CreateBody(Body, frozen=True, kw_only=True):
     that are not given take their usual values.
     """
 
-    ruleset: Name
-    control: Name
-    rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
-    options: dict[Name, Name | int | bool] = {}  # noqa: RUF012 - msgspec copies an empty one
-    rated: bool = False
     opponent: Text | None = None
     computer: Annotated[int, msgspec.Meta(ge=1, le=8)] | None = None
 
@@ -107,34 +123,24 @@ class CreateBody(Body, frozen=True, kw_only=True):
 Rating = Annotated[int, msgspec.Meta(ge=0, le=5_000)]
 
 
-class SeekBody(Body, frozen=True, kw_only=True):
+class SeekBody(TermsBody, frozen=True, kw_only=True):
     """A search for an opponent, for whoever's rating is from `rating_min` to `rating_max`.
 
     Ratings are those of the ruleset at this control. Options that are not given
     take their usual values.
     """
 
-    ruleset: Name
-    control: Name
-    rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
-    options: dict[Name, Name | int | bool] = {}  # noqa: RUF012 - msgspec copies an empty one
-    rated: bool = False
     rating_min: Rating | None = None
     rating_max: Rating | None = None
 
 
-class ChallengeBody(Body, frozen=True, kw_only=True):
+class ChallengeBody(TermsBody, frozen=True, kw_only=True):
     """A match that one player, of the name `opponent`, is asked for.
 
     Options that are not given take their usual values.
     """
 
     opponent: Text
-    ruleset: Name
-    control: Name
-    rules_version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
-    options: dict[Name, Name | int | bool] = {}  # noqa: RUF012 - msgspec copies an empty one
-    rated: bool = False
 
 
 class DeclineBody(Body, frozen=True, kw_only=True):

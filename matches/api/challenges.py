@@ -22,7 +22,6 @@ from matches.models import Challenge
 from matches.services import challenges, newcomers, queries
 from matches.services.bodies import NoBody
 from matches.services.challenges import Reason
-from matches.services.drafts import Terms
 from matches.services.keys import command_key, written
 from matches.services.people import PlayerRef
 from matches.services.shown import MatchAnswer, person
@@ -79,16 +78,9 @@ class ChallengesView(LobbyView):
         no_query(plain(request))
         who, body = caller(request), self.read(request, ChallengeBody)
         newcomers.count(who, "new_challenge")
-        terms = Terms(
-            ruleset=body.ruleset,
-            control=body.control,
-            rules_version=body.rules_version,
-            options=body.options,
-            rated=body.rated,
-        )
 
         def effect() -> tuple[int, bytes]:
-            made = challenges.challenge(who=who, opponent=body.opponent, terms=terms)
+            made = challenges.challenge(who=who, opponent=body.opponent, terms=body.terms())
             return 201, _encoded(made)
 
         return self.once(request, body, effect)

@@ -10,14 +10,13 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from matches.api.answers import (
-    JSON,
     PairingAnswer,
     SeekAnswer,
     SeeksAnswer,
     Waiting,
     answer,
 )
-from matches.api.base import ApiView, caller
+from matches.api.base import ApiView, caller, once
 from matches.api.bodies import NoQuery, PairingBody, SeekBody
 from matches.api.drf import plain
 from matches.api.matches import shown
@@ -26,7 +25,6 @@ from matches.api.schema import operation
 from matches.models import Pairing
 from matches.services import idempotency, newcomers, pairing, queries, seeks
 from matches.services.bodies import NoBody
-from matches.services.drafts import Terms
 from matches.services.keys import command_key, fingerprint, written
 from matches.services.seeking import seek_shown, seeks_shown
 from matches.services.seeks import Range
@@ -43,14 +41,14 @@ class LobbyView(ApiView):
         self, request: Request, body: msgspec.Struct, effect: Callable[[], tuple[int, bytes]]
     ) -> HttpResponse:
         """The answer of a write that is no command of a match, as it was given the first time."""
-        django = plain(request)
-        done = idempotency.once(
+        return once(
+            request,
+            body,
+            effect,
             scope=idempotency.scope_of(player=caller(request).id, address=None),
-            key=idempotency_key(django),
-            fingerprint=fingerprint(request.path_info, written(body), method=str(request.method)),
-            effect=effect,
+            key=idempotency_key(plain(request)),
+            by=fingerprint,
         )
-        return HttpResponse(done.body, status=done.status, content_type=JSON)
 
 
 class RatedView(LobbyView):
@@ -110,13 +108,7 @@ class SeeksView(RatedView):
         def effect() -> tuple[int, bytes]:
             seek = seeks.open_seek(
                 who=who,
-                terms=Terms(
-                    ruleset=body.ruleset,
-                    control=body.control,
-                    rules_version=body.rules_version,
-                    options=body.options,
-                    rated=body.rated,
-                ),
+                terms=body.terms(),
                 wanted=Range(body.rating_min, body.rating_max),
                 rating_of=self.rating_of,
             )

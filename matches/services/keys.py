@@ -44,16 +44,16 @@ def fingerprint(path: str, body: bytes, *, method: str = "POST") -> int:
     return _signed(hashlib.sha256(_request(path, body, method)).digest())
 
 
-def keyed_fingerprint(path: str, body: bytes) -> int:
+def keyed_fingerprint(path: str, body: bytes, *, method: str = "POST") -> int:
     """The same for a body that may hold a password: nobody can try passwords on a stolen table.
 
     It is an HMAC under `SECRET_KEY`, which the database does not hold.
     """
-    asked = _request(path, body)
+    asked = _request(path, body, method)
     return _signed(salted_hmac("xqmj.fingerprint", asked, algorithm="sha256").digest())
 
 
-def _request(path: str, body: bytes, method: str = "POST") -> bytes:
+def _request(path: str, body: bytes, method: str) -> bytes:
     return f"{method} {path}\n".encode() + body
 
 
